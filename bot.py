@@ -1,0 +1,3 @@
+from bot.__main__ import main  # the package bot/: Python finds it before this file
+
+main()

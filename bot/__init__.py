@@ -1,0 +1,1 @@
+"""The house: a bot that remembers each person, wherever they write from, and forgets on request."""

@@ -1,0 +1,105 @@
+"""Secrets that the bot makes for itself at first use: the pepper and the try-out accounts.
+
+Invariant: a secret appears under its name whole or not at all, readable by its owner only; where two
+processes make it at once, both get the same one.
+"""
+
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bot.conversation.errors import ConfigurationError
+from bot.conversation.message import PLAYGROUND
+
+PEPPER_BYTES = 32
+"""The key of an HMAC-SHA256: as long as its output (RFC 2104 §3)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryoutAccounts:
+    """The accounts of a bot that has none: reachable from this machine by who can read the file."""
+
+    app_id: str
+    """Always `PLAYGROUND`."""
+    wechat_token: str
+    onebot_access_token: str
+
+
+def read_pepper(data_folder: Path) -> bytes:
+    """The secret half of every phone hash: `data/pepper`, made at first use. 32 bytes.
+
+    Raises ConfigurationError for a damaged file: a new pepper would orphan every phone link.
+    """
+    path = data_folder / "pepper"
+    text = _read_or_make(path, secrets.token_hex(PEPPER_BYTES))
+    try:
+        pepper = bytes.fromhex(text)
+    except ValueError:
+        pepper = b""
+    if len(pepper) != PEPPER_BYTES:
+        raise ConfigurationError(
+            str(path), "内容损坏，应是 64 位十六进制", "从备份恢复这个文件，不要新造一个"
+        )
+    return pepper
+
+
+def read_tryout(data_folder: Path) -> TryoutAccounts:
+    """The try-out accounts: `data/tryout.json`, made at first use.
+
+    Raises ConfigurationError for a damaged file.
+    """
+    path = data_folder / "tryout.json"
+    fresh = TryoutAccounts(
+        app_id=PLAYGROUND, wechat_token=secrets.token_hex(16), onebot_access_token=secrets.token_hex(32)
+    )
+    text = _read_or_make(path, json.dumps(asdict(fresh), indent=2))
+    try:
+        accounts = TryoutAccounts(**json.loads(text))
+    except (ValueError, TypeError):
+        accounts = None
+    if (
+        accounts is None
+        or accounts.app_id != PLAYGROUND
+        or not all(map(_is_token, asdict(accounts).values()))
+    ):
+        raise ConfigurationError(str(path), "内容损坏", "删掉这个文件，下次启动会重新生成")
+    return accounts
+
+
+def _is_token(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _read_or_make(path: Path, fresh: str) -> str:
+    try:
+        return path.read_text("utf-8").strip()
+    except FileNotFoundError:
+        pass
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(str(path), "读不了这个文件", "检查它的权限和内容") from error
+    try:
+        _make(path, fresh)
+        return path.read_text("utf-8").strip()
+    except OSError as error:
+        raise ConfigurationError(
+            str(path), f"写不了这个文件（{error.strerror}）", "检查数据文件夹的权限和剩余空间"
+        ) from error
+
+
+def _make(path: Path, fresh: str) -> None:
+    """Write beside the name, then link: the first process wins, and no reader sees half a secret."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(fresh + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

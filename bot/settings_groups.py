@@ -1,0 +1,162 @@
+"""The groups of settings: `GROUP__NAME` as the operator writes them, with defaults and what is allowed.
+
+Invariant: frozen, already checked, and nothing here reads a file or the environment. A description is
+the setting's comment in `.env.prod` and its hint in an error, so it is Chinese.
+"""
+
+import re
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from bot.conversation.message import PLAYGROUND
+
+AES_KEY = re.compile(r"[A-Za-z0-9]{43}")
+"""EncodingAESKey as the WeChat console makes it: base64 of 32 bytes without its closing `=`."""
+ROUTES_TAKEN = ("/onebot", "/livez", "/export")
+"""Paths that other rooms serve on the public port."""
+
+
+class Section(BaseModel):
+    """A group of settings: frozen, and a name it does not know is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
+
+
+class WeChatSettings(Section):
+    """A WeChat official account. Without one, loopback serves the try-out account."""
+
+    app_id: str = Field(default="", description="公众号的开发者 ID（AppID）", examples=["wx0123456789abcdef"])
+    token: str = Field(
+        default="",
+        repr=False,
+        description="公众号后台「服务器配置」里的令牌（Token）",
+        examples=["自己定的令牌"],
+    )
+    aes_key: str = Field(
+        default="",
+        repr=False,
+        description="消息加解密密钥（EncodingAESKey），43 个字母和数字；明文模式留空",
+        examples=["公众号后台生成的43位密钥"],
+    )
+    path: str = Field(default="/wechat", description="接收公众号消息的网址路径，以 / 开头")
+
+    @field_validator("app_id")
+    @classmethod
+    def _check_app_id(cls, app_id: str) -> str:
+        if app_id == PLAYGROUND:
+            raise ValueError(f"{PLAYGROUND} 是试用账号的名字，不能当作公众号")
+        if re.search(r"\s", app_id):
+            raise ValueError("含有空白字符")
+        return app_id
+
+    @field_validator("aes_key")
+    @classmethod
+    def _check_aes_key(cls, key: str) -> str:
+        if key and not AES_KEY.fullmatch(key):
+            raise ValueError(f"应为 43 个字母和数字，现在是 {len(key)} 个字符")
+        return key
+
+    @field_validator("path")
+    @classmethod
+    def _check_path(cls, path: str) -> str:
+        if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
+            raise ValueError("不是以 / 开头、只含字母、数字和 . _ ~ - 的路径")
+        if any(path == taken or path.startswith(f"{taken}/") for taken in ROUTES_TAKEN):
+            raise ValueError("这个路径已有别的用途")
+        return path
+
+
+class OneBotSettings(Section):
+    """A QQ bot behind NapCat, LLBot or Lagrange, by OneBot v11."""
+
+    access_token: str = Field(
+        default="",
+        repr=False,
+        description="OneBot 客户端连接时要带的令牌；不用 QQ 就留空",
+        examples=["自己定的长令牌"],
+    )
+    secret: str = Field(
+        default="",
+        repr=False,
+        description="OneBot HTTP 上报的签名密钥；只用反向 WebSocket 就留空，HTTP 上报随之关闭",
+        examples=["自己定的长密钥"],
+    )
+    prefix: str = Field(default="", description="群里以这个前缀开头的话也算对机器人说的；留空则不用前缀")
+
+
+class RedisSettings(Section):
+    url: str = Field(
+        default="",
+        repr=False,
+        description="Redis 地址，作短期记忆的缓存；留空则只用数据库",
+        examples=["redis://127.0.0.1:6379/0"],
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _check_url(cls, url: str) -> str:
+        if url and not re.match(r"(rediss?|unix)://\S+$", url):
+            raise ValueError("不是 redis://、rediss:// 或 unix:// 开头的地址")
+        return url
+
+
+class ModelSettings(Section):
+    """An OpenAI-compatible endpoint. An empty `base_url` means: none, use what is built in."""
+
+    base_url: str = ""
+    api_key: str = ""
+    model: str = ""
+
+    @field_validator("base_url")
+    @classmethod
+    def _check_base_url(cls, url: str) -> str:
+        if url and not re.match(r"https?://[^\s/]+\S*$", url):
+            raise ValueError("不是 http:// 或 https:// 开头的网址")
+        return url.rstrip("/")
+
+
+class LlmSettings(ModelSettings):
+    base_url: str = Field(
+        default="",
+        description="对话模型的 OpenAI 兼容接口地址；留空则不用模型，只摘录记忆和资料来回答",
+        examples=["http://127.0.0.1:11434/v1"],
+    )
+    api_key: str = Field(
+        default="", repr=False, description="对话模型的密钥；本机的模型可留空", examples=["您的密钥"]
+    )
+    model: str = Field(default="", description="对话模型的名字", examples=["qwen3"])
+    timeout_seconds: float = Field(default=60.0, gt=0, le=600, description="一次对话最多等几秒")
+
+
+class EmbeddingSettings(ModelSettings):
+    base_url: str = Field(
+        default="",
+        description="向量模型的 OpenAI 兼容接口地址；留空则用自带的模型",
+        examples=["http://127.0.0.1:11434/v1"],
+    )
+    api_key: str = Field(
+        default="", repr=False, description="向量模型的密钥；本机的模型可留空", examples=["您的密钥"]
+    )
+    model: str = Field(default="", description="向量模型的名字", examples=["bge-m3"])
+    deadline_seconds: float = Field(
+        default=0.5, gt=0, le=10, description="一次提问最多等向量几秒，过时改用关键词查找"
+    )
+
+
+class MemorySettings(Section):
+    consent: Literal["on", "off"] = Field(default="on", description="是否保存长期记忆：on 保存，off 不保存")
+    short_term_turns: int = Field(default=10, ge=1, le=100, description="对话里带上最近几轮")
+    short_term_budget_tokens: int = Field(
+        default=2000, ge=100, le=100_000, description="最近几轮合计最多多少 token，超出则去掉较早的"
+    )
+    recall_k: int = Field(default=5, ge=1, le=50, description="每次最多想起几条记忆")
+
+    @field_validator("consent", mode="before")
+    @classmethod
+    def _lower(cls, text: Any) -> Any:
+        return text.lower() if isinstance(text, str) else text
+
+
+class KnowledgeSettings(Section):
+    k: int = Field(default=4, ge=1, le=50, description="每次最多查出几段资料")

@@ -1,0 +1,155 @@
+"""What a setting may hold, and what follows from the settings together."""
+
+import pytest
+
+from bot.conversation.errors import ConfigurationError
+from bot.settings import Settings, split_list
+from bot.settings_source import read_settings
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def read(**environment: str) -> Settings:
+    return read_settings(environment=environment)
+
+
+def refused(**environment: str) -> ConfigurationError:
+    with pytest.raises(ConfigurationError) as caught:
+        read(**environment)
+    return caught.value
+
+
+def test_without_any_setting_the_bot_serves_only_this_machine():
+    settings = read()
+    assert (settings.host, settings.port) == ("127.0.0.1", 8080)
+    assert settings.is_wechat_tryout and settings.is_onebot_tryout and settings.has_onebot
+    assert settings.memory.consent == "on" and settings.ai_label is True
+
+
+@pytest.mark.parametrize("token", ["1e5", "0123456", "true", "null", "[1]", '{"a":1}', "a b", "#x", " 空 "])
+def test_a_token_stays_the_text_that_was_written(token):
+    settings = read(WECHAT__APP_ID="wx1", WECHAT__TOKEN=token, ONEBOT__ACCESS_TOKEN=token)
+    assert settings.wechat.token == token
+    assert settings.nonebot_config()["onebot_access_token"] == token
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "problem"),
+    [
+        ("PORT", "eighty", "不是整数"),
+        ("PORT", "0", "不能小于 1"),
+        ("PORT", "65536", "不能大于 65535"),
+        ("HOST", "example", "不是 IP 地址"),
+        ("LOG_LEVEL", "LOUD", "只能是"),
+        ("AI_LABEL", "maybe", "不是 true 或 false"),
+        ("LLM__TIMEOUT_SECONDS", "abc", "不是数字"),
+        ("LLM__TIMEOUT_SECONDS", "0", "应大于 0"),
+        ("LLM__TIMEOUT_SECONDS", "nan", "不是数字"),
+        ("LLM__BASE_URL", "api.example", "不是 http://"),
+        ("EMBEDDING__DEADLINE_SECONDS", "60", "不能大于 10"),
+        ("MEMORY__CONSENT", "ask", "只能是 'on'、'off'"),
+        ("MEMORY__RECALL_K", "2.5", "不是整数"),
+        ("REDIS__URL", "127.0.0.1:6379", "不是 redis://"),
+        ("WECHAT__APP_ID", "playground", "试用账号"),
+        ("WECHAT__AES_KEY", "x" * 42, "现在是 42 个字符"),
+        ("WECHAT__AES_KEY", "=" * 43, "43 个字母和数字"),
+        ("WECHAT__PATH", "wechat", "以 / 开头"),
+        ("WECHAT__PATH", "/onebot/v11/http", "已有别的用途"),
+        ("SUPERUSERS", '["wechat:o1"', "不是正确的 JSON 列表"),
+        ("SUPERUSERS", "[null]", "只能是文字"),
+        ("SUPERUSERS", "wechat:", "缺了"),
+    ],
+)
+def test_a_bad_value_names_key_problem_and_fix(key, text, problem):
+    error = refused(**{key: text})
+    assert error.key == key
+    assert problem in error.problem and "进程环境变量" in error.problem
+    assert f"{key}=" in error.fix
+
+
+def test_a_secret_is_never_shown():
+    settings = read(
+        WECHAT__APP_ID="wx1",
+        WECHAT__TOKEN="canary1",
+        WECHAT__AES_KEY="canary2" + "a" * 36,
+        ONEBOT__ACCESS_TOKEN="canary3",
+        ONEBOT__SECRET="canary4",
+        LLM__BASE_URL="http://127.0.0.1:1",
+        LLM__MODEL="m",
+        LLM__API_KEY="canary5",
+        REDIS__URL="redis://:canary6@127.0.0.1",
+    )
+    assert "canary" not in repr(settings) + str(settings)
+    error = refused(WECHAT__AES_KEY="canary")
+    assert "canary" not in str(error) and "canary" not in str(error.__cause__)
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ({"WECHAT__APP_ID": "wx1"}, "WECHAT__TOKEN"),
+        ({"WECHAT__APP_ID": "wx1", "WECHAT__TOKEN": ""}, "WECHAT__TOKEN"),
+        ({"WECHAT__TOKEN": "t"}, "WECHAT__APP_ID"),
+        ({"WECHAT__AES_KEY": "a" * 43, "WECHAT__TOKEN": "t"}, "WECHAT__APP_ID"),
+        ({"LLM__API_KEY": "k"}, "LLM__BASE_URL"),
+        ({"LLM__BASE_URL": "http://127.0.0.1:1"}, "LLM__MODEL"),
+        ({"EMBEDDING__MODEL": "m"}, "EMBEDDING__BASE_URL"),
+    ],
+)
+def test_half_an_account_is_refused(given, missing):
+    assert refused(**given).key == missing
+
+
+class TestPublicAddress:
+    def test_wechat_alone_may_listen_publicly(self):
+        settings = read(HOST="0.0.0.0", WECHAT__APP_ID="wx1", WECHAT__TOKEN="t")
+        assert not settings.has_onebot
+        assert not settings.is_wechat_tryout and not settings.is_onebot_tryout
+
+    def test_no_tryout_account_is_served_publicly(self):
+        assert not read(HOST="0.0.0.0").is_wechat_tryout
+
+    @pytest.mark.parametrize("given", [{"ONEBOT__ACCESS_TOKEN": ""}, {"ONEBOT__SECRET": "s"}])
+    @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2"])
+    def test_onebot_without_a_token_is_refused(self, host, given):
+        error = refused(HOST=host, **given)
+        assert error.key == "ONEBOT__ACCESS_TOKEN" and host in error.problem
+
+    @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.1.2.3", "::1"])
+    def test_loopback_needs_no_token(self, host):
+        assert read(HOST=host, ONEBOT__ACCESS_TOKEN="").is_onebot_tryout
+
+
+class TestSuperusers:
+    def test_bare_ids_are_not_ours_and_the_doubt_gives_the_line_to_write(self):
+        settings = read(SUPERUSERS="wechat:oX,10001,telegram:5")
+        assert settings.superuser_addresses == {"wechat:oX"}
+        assert settings.bare_superusers == ("10001",)
+        assert any("onebot:10001" in doubt for doubt in settings.doubts)
+
+    def test_nonebot_still_gets_all_of_them(self):
+        assert read(SUPERUSERS="wechat:oX,1").nonebot_config()["superusers"] == {"wechat:oX", "1"}
+
+    @pytest.mark.parametrize(
+        "text", ["OneBot:1，wechat：oX", '["onebot:1", "wechat:oX"]', " onebot: 1 , wechat:oX ,"]
+    )
+    def test_every_way_of_writing_them(self, text):
+        assert read(SUPERUSERS=text).superuser_addresses == {"onebot:1", "wechat:oX"}
+
+
+def test_a_list_keeps_digits_as_written():
+    assert split_list("[1e5, 007]".replace("007", "7.10")) == ("1e5", "7.10")
+
+
+def test_without_a_secret_onebots_http_route_is_closed_by_a_random_one():
+    first, second = (read().nonebot_config()["onebot_secret"] for _ in range(2))
+    assert len(first) == 64 and first != second
+    assert read(ONEBOT__SECRET="s").nonebot_config()["onebot_secret"] == "s"
+
+
+def test_settings_cannot_be_changed():
+    with pytest.raises(ValueError, match="frozen"):
+        read().port = 1  # type: ignore[misc]

@@ -1,0 +1,3 @@
+"""What we call of cn2an 0.5."""
+
+def cn2an(inputs: str, mode: str = ...) -> int | float: ...
