@@ -1,0 +1,56 @@
+"""Every error of the house.
+
+JideError
+├── TransientError            wait, retry or degrade
+│   ├── StoreUnavailable      the database or Redis did not answer in time
+│   ├── EmbedderUnavailable   no vector now: keyword recall serves
+│   └── ModelUnavailable      no model answer now: extraction serves
+│       └── ModelUnpaid       out of money or a bad key: no retry, tell the operator
+├── RejectedInput             tell the person, in words
+│   └── ModelRefused          the provider declined the content
+└── ConfigurationError        stop at start, naming the key and the fix
+
+`None` means "nothing found"; raising means "could not look".
+"""
+
+
+class JideError(Exception):
+    """Anything the house raises on purpose."""
+
+
+class TransientError(JideError):
+    """It may work later."""
+
+
+class StoreUnavailable(TransientError):
+    """The store did not answer in time."""
+
+
+class EmbedderUnavailable(TransientError):
+    """The embedder could not make a vector in time."""
+
+
+class ModelUnavailable(TransientError):
+    """The chat model did not answer."""
+
+
+class ModelUnpaid(ModelUnavailable):
+    """The provider refuses until the operator pays or corrects the key (401, 402)."""
+
+
+class RejectedInput(JideError):
+    """The input cannot be served; `str(error)` is a 简体中文 sentence for the person."""
+
+
+class ModelRefused(RejectedInput):
+    """The provider declined the content."""
+
+
+class ConfigurationError(JideError):
+    """A setting is wrong. Says which, what was found, and how to mend it."""
+
+    def __init__(self, key: str, problem: str, fix: str) -> None:
+        super().__init__(f"设置 {key} 有误：{problem}。修正：{fix}")
+        self.key = key
+        self.problem = problem
+        self.fix = fix

@@ -1,0 +1,64 @@
+"""The ports that more than one room needs: a clock, an embedder, a chat model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector: TypeAlias = NDArray[np.float32]
+"""`(d,)` float32, L2-normalised."""
+Matrix: TypeAlias = NDArray[np.float32]
+"""`(n, d)` float32, each row L2-normalised."""
+
+
+class Clock(Protocol):
+    """The time of day. Tests bring their own."""
+
+    def now(self) -> datetime:
+        """Aware, UTC."""
+        ...
+
+
+class Embedder(Protocol):
+    """Text to vectors. Questions and passages are embedded differently by most models."""
+
+    @property
+    def model_id(self) -> str:
+        """Names model and version: vectors of different ids are never compared."""
+        ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    async def embed_query(self, text: str) -> Vector:
+        """Raises EmbedderUnavailable when there is no vector by the deadline."""
+        ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        """Rows in the order of `texts`. Without a deadline: for work after the reply.
+
+        Raises EmbedderUnavailable.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatLine:
+    """One line of a prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+class ChatModel(Protocol):
+    """An instruction-following model."""
+
+    async def complete(self, lines: Sequence[ChatLine]) -> str:
+        """The model's answer, never empty.
+
+        Raises ModelUnavailable (no answer by the deadline, out of money, nonsense) or ModelRefused.
+        """
+        ...
