@@ -1,0 +1,23 @@
+"""The passage: a piece of an operator's document, small enough to quote and to embed."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPassage:
+    """A piece of a document before it is stored."""
+
+    heading: str
+    """The headings above it, joined by " › ". May be ""."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A stored passage."""
+
+    id: int
+    document: str
+    """The document's name."""
+    heading: str
+    text: str

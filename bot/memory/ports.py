@@ -1,0 +1,138 @@
+"""What memory needs from the stores. Every call names a Scope or a person."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.conversation.ports import Matrix, Vector
+from bot.conversation.scope import PersonId, Scope
+from bot.conversation.turn import Turn
+from bot.memory.fact import Fact, ForgetReceipt, MemoryVersion, NewFact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactSheet:
+    """A scope's current facts and the version they were read at, in one snapshot."""
+
+    version: MemoryVersion
+    facts: tuple[Fact, ...]
+    """By `said_at`, oldest first."""
+    fresh_until: datetime | None = None
+    """When the first of them expires: a kept copy is stale from then on, at the same version too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorSheet:
+    """A scope's vectors and the version they were read at, in one snapshot."""
+
+    version: MemoryVersion
+    fact_ids: NDArray[np.int64]
+    """`(n,)`, time-ordered within each shelf."""
+    matrix: Matrix
+    """`(n, d)`. Rows of another embedding model, and of facts that have expired, are left out."""
+    fresh_until: datetime | None = None
+    """When the first of them expires: a kept copy is stale from then on, at the same version too."""
+
+
+class TurnWindow(Protocol):
+    """Short-term memory: the last turns of a scope, oldest first."""
+
+    async def recent(self, scope: Scope) -> tuple[Turn, ...]:
+        """At most the configured number of turns. Raises StoreUnavailable."""
+        ...
+
+    async def append(self, scope: Scope, turn: Turn) -> None:
+        """Add a *committed* turn. Idempotent by turn id. Raises StoreUnavailable."""
+        ...
+
+    async def drop(self, scope: Scope) -> None:
+        """Forget the window (the turns themselves live in SQL). Raises StoreUnavailable."""
+        ...
+
+
+class WindowCache(Protocol):
+    """A quicker copy of the windows, which may lose any of them at any time."""
+
+    async def recent(self, scope: Scope) -> tuple[Turn, ...]:
+        """The copied window, oldest first; empty when there is no copy. Raises StoreUnavailable."""
+        ...
+
+    async def append(self, scope: Scope, turn: Turn) -> bool:
+        """Add a turn to the copy, if there is one, and say so. Idempotent. Raises StoreUnavailable."""
+        ...
+
+    async def refill(self, scope: Scope, turns: Sequence[Turn]) -> None:
+        """Put these in place of the copy. Raises StoreUnavailable."""
+        ...
+
+    async def drop(self, scope: Scope) -> None:
+        """Delete every copy of the person, in every place and of every epoch. Raises StoreUnavailable."""
+        ...
+
+
+class FactStore(Protocol):
+    """Long-term memory: facts and their vectors, written together."""
+
+    async def version(self, scope: Scope) -> MemoryVersion: ...
+
+    async def fact_sheet(self, scope: Scope) -> FactSheet: ...
+
+    async def vector_sheet(self, scope: Scope, model_id: str, dimension: int) -> VectorSheet: ...
+
+    async def keep(
+        self,
+        scope: Scope,
+        facts: Sequence[NewFact],
+        vectors: Matrix | None,
+        model_id: str,
+        *,
+        source_turn: int | None,
+        job: int | None = None,
+    ) -> tuple[int, ...]:
+        """Store facts and vectors, and finish `job`, in one transaction.
+
+        `vectors` is None when no embedder answered: the facts are then found by keyword and
+        embedded later. A fact whose text the scope already holds is stored once. An older epoch
+        stores nothing. Returns the ids of the facts newly stored; durable when it returns.
+        """
+        ...
+
+    async def without_vector(self, scope: Scope, model_id: str, limit: int) -> tuple[Fact, ...]:
+        """Current facts of `scope.account`'s shelf that have no vector of this model yet."""
+        ...
+
+    async def scopes_without_vector(self, limit: int) -> tuple[Scope, ...]:
+        """Scopes with current facts that have no vector of any model: the backlog of all people."""
+        ...
+
+    async def add_vectors(
+        self, scope: Scope, fact_ids: Sequence[int], vectors: Matrix, model_id: str
+    ) -> None:
+        """Give stored facts their vectors. Drops the shelf's vectors of any other model first."""
+        ...
+
+    async def forget_facts(self, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
+        """Delete these facts, their vectors and the turns they came from, if they are in `scope`.
+
+        Ids of anyone else are ignored without a word. After it returns no byte is left on disk.
+        """
+        ...
+
+    async def clear_person(self, person: PersonId) -> ForgetReceipt:
+        """Delete all memory of a person everywhere and raise their epoch.
+
+        After it returns no byte of it is left in database, WAL or free pages.
+        """
+        ...
+
+
+class VectorIndex(Protocol):
+    """Exact search over one scope's vectors."""
+
+    async def search(self, scope: Scope, query: Vector, k: int) -> list[tuple[int, float]]:
+        """(fact id, inner product), best first; always as of the store's present version."""
+        ...

@@ -1,0 +1,203 @@
+"""Short-term memory: the last turns of a scope, from the cache when it can be trusted, else from SQL.
+
+Invariant: a cached window is shown only if this process filled it, and no call to the cache failed since.
+So what an outage left stale, or a forgetting could not reach, is never shown.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+from weakref import WeakValueDictionary
+
+from loguru import logger
+
+from bot.conversation.errors import StoreUnavailable
+from bot.conversation.scope import AccountId, PersonId, Scope
+from bot.conversation.turn import Turn
+from bot.memory.ports import TurnWindow, WindowCache
+
+PAUSE_SECONDS = 5.0
+"""A hung cache costs its deadline once in this long, not once per message."""
+FILLED_LIMIT = 20_000
+"""Windows remembered as filled, about 10 MB. Dropping one from the list costs one read of SQL."""
+
+_Place: TypeAlias = tuple[PersonId, str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Filled:
+    """A window this process put into the cache."""
+
+    newest: int
+    """Id of its newest turn: a cache that came back from an old snapshot has an older one."""
+    accounts: frozenset[AccountId]
+    """Accounts for which it was read. One that joined the person later brings turns of its own."""
+
+
+class ShortTermMemory:
+    """`TurnWindow` over SQL, with or without a cache before it."""
+
+    def __init__(
+        self,
+        turns: TurnWindow,
+        cache: WindowCache | None,
+        *,
+        budget_tokens: int,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._turns = turns
+        self._cache = cache
+        self._budget_tokens = budget_tokens
+        self._monotonic = monotonic
+        self._is_cache_away = False
+        self._asks_again_at = 0.0
+        self._filled: OrderedDict[_Place, _Filled] = OrderedDict()
+        self._locks: WeakValueDictionary[_Place, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def is_degraded(self) -> bool:
+        """A cache is configured and did not answer last time."""
+        return self._is_cache_away
+
+    async def recent(self, scope: Scope) -> tuple[Turn, ...]:
+        """Oldest first, within the limits of turns and tokens. Raises StoreUnavailable if SQL does."""
+        turns = await self._cached(scope) or await self._read_and_refill(scope)
+        return within_budget(turns, self._budget_tokens)
+
+    async def append(self, scope: Scope, turn: Turn) -> None:
+        """Add a committed turn to the cached window. Never raises for the cache: SQL has the turn."""
+        await self._turns.append(scope, turn)
+        place = _place(scope)
+        async with self._lock(place):
+            cache = self._reachable()
+            # Until the cache has answered, the window is not to be trusted: this may be cancelled.
+            filled = self._filled.pop(place, None)
+            if cache is None:
+                return
+            try:
+                existed = await cache.append(scope, turn)
+            except StoreUnavailable as error:
+                self._note_failure(error)
+                return
+            self._note_answer()
+            if existed and filled is not None:
+                newest = max(filled.newest, turn.id)
+                self._note_filled(place, _Filled(newest=newest, accounts=filled.accounts))
+
+    async def drop(self, scope: Scope) -> None:
+        """Forget the cached windows of the person.
+
+        Never raises for the cache: what it could not be told to drop is no longer trusted by any
+        process, and dies with its TTL.
+        """
+        await self._turns.drop(scope)
+        place = _place(scope)
+        async with self._lock(place):
+            self._filled.pop(place, None)
+            if self._cache is None:
+                return
+            # Asked even in a pause: deleting is worth its deadline.
+            try:
+                await self._cache.drop(scope)
+            except StoreUnavailable as error:
+                self._note_failure(error)
+            else:
+                self._note_answer()
+
+    async def _cached(self, scope: Scope) -> tuple[Turn, ...]:
+        """The window if it can be trusted, else ()."""
+        filled = self._filled.get(_place(scope))
+        if filled is None or scope.account not in filled.accounts:
+            return ()
+        cache = self._reachable()
+        if cache is None:
+            return ()
+        try:
+            turns = await cache.recent(scope)
+        except StoreUnavailable as error:
+            self._note_failure(error)
+            return ()
+        self._note_answer()
+        # Asked again: a drop or a failure may have come between.
+        filled = self._filled.get(_place(scope))
+        is_whole = bool(turns) and filled is not None and turns[-1].id >= filled.newest
+        return turns if is_whole else ()
+
+    async def _read_and_refill(self, scope: Scope) -> tuple[Turn, ...]:
+        place = _place(scope)
+        async with self._lock(place):
+            turns = await self._turns.recent(scope)
+            cache = self._reachable() if turns else None
+            if cache is None:
+                return turns
+            before = self._filled.pop(place, None)
+            try:
+                await cache.refill(scope, turns)
+            except StoreUnavailable as error:
+                self._note_failure(error)
+                return turns
+            self._note_answer()
+            accounts = before.accounts if before else frozenset[AccountId]()
+            self._note_filled(place, _Filled(newest=turns[-1].id, accounts=accounts | {scope.account}))
+            return turns
+
+    def _lock(self, place: _Place) -> asyncio.Lock:
+        """Refills and appends of one window take turns, else a refill may overwrite a newer turn."""
+        lock = self._locks.get(place)
+        if lock is None:
+            lock = self._locks[place] = asyncio.Lock()
+        return lock
+
+    def _reachable(self) -> WindowCache | None:
+        """The cache, unless it failed a moment ago. After the pause one caller tries it."""
+        if self._is_cache_away:
+            now = self._monotonic()
+            if now < self._asks_again_at:
+                return None
+            self._asks_again_at = now + PAUSE_SECONDS
+        return self._cache
+
+    def _note_failure(self, error: StoreUnavailable) -> None:
+        if not self._is_cache_away:
+            logger.warning("short-term cache away, SQL serves: {}", error)
+        self._is_cache_away = True
+        self._asks_again_at = self._monotonic() + PAUSE_SECONDS
+        self._filled.clear()
+
+    def _note_answer(self) -> None:
+        if self._is_cache_away:
+            logger.info("short-term cache back")
+        self._is_cache_away = False
+
+    def _note_filled(self, place: _Place, filled: _Filled) -> None:
+        self._filled[place] = filled
+        self._filled.move_to_end(place)
+        if len(self._filled) > FILLED_LIMIT:
+            self._filled.popitem(last=False)
+
+
+def within_budget(turns: tuple[Turn, ...], budget_tokens: int) -> tuple[Turn, ...]:
+    """The newest turns that fit, oldest first. The newest stays even if it alone is too long: without
+    it 「那个呢」 has no answer."""
+    spent = 0
+    for count, turn in enumerate(reversed(turns)):
+        spent += estimate_tokens(turn.question) + estimate_tokens(turn.answer)
+        if spent > budget_tokens and count:
+            return turns[-count:]
+    return turns
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens of `text`, about: one per Chinese, Japanese or Korean character, one per four others.
+
+    A rule of thumb that errs upwards on Chinese; never zero for a text.
+    """
+    wide = sum(1 for character in text if character >= "\u2e80")
+    return wide + (len(text) - wide + 3) // 4
+
+
+def _place(scope: Scope) -> _Place:
+    return scope.person, scope.place, scope.epoch

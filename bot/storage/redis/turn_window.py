@@ -1,0 +1,116 @@
+"""Copies of the short-term windows in Redis: one sorted set of turns per (person, place, epoch).
+
+Invariant: each change is one call; a window is only ever appended to while it exists, so a window that
+vanished is never taken for one that has a single turn.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from redis.asyncio import Redis
+
+from bot.conversation.scope import PersonId, Scope
+from bot.conversation.turn import Turn
+from bot.storage.redis.connection import answered
+
+LIFE_SECONDS = 24 * 3600
+"""A conversation that rested for a day starts from SQL. Also the longest that dropped words can linger
+if Redis was away at the time of the dropping."""
+
+# KEYS: window, the person's list of windows. ARGV: turn id, turn, limit, life in seconds.
+# Sorted by turn id: late arrivals fall into place, and a repeated id replaces itself.
+APPEND = """
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], ARGV[1], ARGV[1])
+redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -(tonumber(ARGV[3]) + 1))
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+redis.call('EXPIRE', KEYS[2], ARGV[4])
+return 1
+"""
+# KEYS: window, the person's list of windows. ARGV: life in seconds, then turn id and turn by turns.
+REFILL = """
+redis.call('DEL', KEYS[1])
+for i = 2, #ARGV, 2 do redis.call('ZADD', KEYS[1], ARGV[i], ARGV[i + 1]) end
+if #ARGV > 1 then
+  redis.call('EXPIRE', KEYS[1], ARGV[1])
+  redis.call('SADD', KEYS[2], KEYS[1])
+  redis.call('EXPIRE', KEYS[2], ARGV[1])
+end
+return #ARGV
+"""
+
+_EPOCH_START = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class RedisTurnWindow:
+    """`WindowCache` on any Redis-compatible server."""
+
+    def __init__(self, redis: Redis, *, limit: int, life_seconds: int = LIFE_SECONDS) -> None:
+        self._redis = redis
+        self._limit = limit
+        self._life_seconds = life_seconds
+
+    async def recent(self, scope: Scope) -> tuple[Turn, ...]:
+        asked = self._redis.zrange(_window_key(scope), -self._limit, -1)  # pyright: ignore[reportUnknownMemberType]
+        try:
+            return tuple(map(_load_turn, cast(list[bytes], await answered(asked))))
+        except (ValueError, KeyError, TypeError):
+            # Not ours, or of another version: as good as no copy.
+            return ()
+
+    async def append(self, scope: Scope, turn: Turn) -> bool:
+        existed = await answered(
+            self._redis.eval(
+                APPEND,
+                2,
+                _window_key(scope),
+                _list_key(scope.person),
+                turn.id,
+                _dump_turn(turn),
+                self._limit,
+                self._life_seconds,
+            )
+        )
+        return bool(existed)
+
+    async def refill(self, scope: Scope, turns: Sequence[Turn]) -> None:
+        members: list[int | str] = []
+        for turn in turns[-self._limit :]:
+            members += [turn.id, _dump_turn(turn)]
+        keys = (_window_key(scope), _list_key(scope.person))
+        await answered(self._redis.eval(REFILL, 2, *keys, self._life_seconds, *members))
+
+    async def drop(self, scope: Scope) -> None:
+        listed = _list_key(scope.person)
+        windows = cast(set[bytes], await answered(self._redis.smembers(listed)))
+        await answered(self._redis.delete(_window_key(scope), listed, *windows))
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+
+
+def _window_key(scope: Scope) -> str:
+    return f"jide:window:{scope.person}:{scope.place}:{scope.epoch}"
+
+
+def _list_key(person: PersonId) -> str:
+    return f"jide:windows:{person}"
+
+
+def _dump_turn(turn: Turn) -> str:
+    """JSON in ASCII: a lone surrogate has no UTF-8 form."""
+    at_ms = (turn.at - _EPOCH_START) // timedelta(milliseconds=1)
+    return json.dumps({"id": turn.id, "question": turn.question, "answer": turn.answer, "at_ms": at_ms})
+
+
+def _load_turn(member: bytes) -> Turn:
+    fields = json.loads(member)
+    return Turn(
+        id=fields["id"],
+        question=fields["question"],
+        answer=fields["answer"],
+        at=_EPOCH_START + timedelta(milliseconds=fields["at_ms"]),
+    )

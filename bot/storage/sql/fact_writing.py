@@ -1,0 +1,192 @@
+"""Keeping facts and vectors: sync functions, each one transaction of the writer.
+
+Invariant: whatever changes a shelf's facts or vectors raises its version in the same transaction; a shelf's
+vectors are all of one model and dimension; `fact.model` is set exactly for the facts that have a slot.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from loguru import logger
+from sqlalchemy import bindparam, delete, select, update
+
+from bot.conversation.ports import Matrix
+from bot.conversation.scope import Scope
+from bot.memory.fact import NewFact
+from bot.storage.sql import segments
+from bot.storage.sql.fact_reading import is_in_view
+from bot.storage.sql.schema import account, fact, job, shelf, to_ms
+from bot.storage.sql.scopes import find_shelf, is_current, shelf_of
+from bot.storage.sql.shelves import as_list, listed
+from bot.storage.sql.statements import Statement, insert_into
+
+SHORTEST_NORM = 1e-6
+"""Below it a vector points nowhere."""
+
+_mine = account.alias("mine")
+
+_TAKE_JOB = Statement(delete(job).where(job.c.id == bindparam("job")))
+_KNOWN = Statement(
+    select(fact.c.id)
+    .select_from(_mine)
+    .join(account, account.c.person_id == _mine.c.person_id)
+    .join(shelf, shelf.c.account_id == account.c.id)
+    .join(fact, fact.c.shelf_id == shelf.c.id)
+    .where(
+        _mine.c.id == bindparam("account"),
+        shelf.c.place == bindparam("place"),
+        fact.c.text == bindparam("text"),
+        is_in_view(),
+    )
+    .limit(1)
+)
+_INSERT = Statement(
+    insert_into(
+        fact, "shelf_id", "kind", "text", "importance", "said_at", "expires_at", "source_turn", "model"
+    )
+)
+_SHELF = Statement(
+    select(shelf.c.size, shelf.c.model, shelf.c.dimension).where(shelf.c.id == bindparam("shelf"))
+)
+_LACKING = Statement(
+    select(fact.c.id, fact.c.said_at).where(
+        fact.c.id.in_(listed("ids")), fact.c.shelf_id == bindparam("shelf"), fact.c.model == ""
+    )
+)
+_UNMARK = Statement(
+    update(fact).where(fact.c.shelf_id == bindparam("shelf"), fact.c.model != "").values(model="")
+)
+_MARK = Statement(update(fact).where(fact.c.id.in_(listed("ids"))).values(model=bindparam("model")))
+_FILL = Statement(
+    update(shelf)
+    .where(shelf.c.id == bindparam("shelf"))
+    .values(
+        size=bindparam("size"),
+        model=bindparam("model"),
+        dimension=bindparam("dimension"),
+        version=shelf.c.version + 1,
+    )
+)
+_TOUCH = Statement(update(shelf).where(shelf.c.id == bindparam("shelf")).values(version=shelf.c.version + 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """What `FactStore.keep` was asked, with the vectors checked."""
+
+    scope: Scope
+    facts: tuple[NewFact, ...]
+    vectors: Matrix | None
+    model_id: str
+    source_turn: int | None
+    job: int | None
+    now_ms: int
+
+
+def usable(vectors: Matrix | None, count: int) -> Matrix | None:
+    """`vectors` as `(count, d)` float32 with d > 0, or None (with a warning) when they are not that."""
+    if vectors is None:
+        return None
+    rows = np.asarray(vectors, dtype=np.float32)
+    if rows.ndim == 2 and rows.shape[0] == count and rows.shape[1] > 0:
+        lengths = np.linalg.norm(rows, axis=1)
+        if bool(np.isfinite(lengths).all()) and bool((lengths > SHORTEST_NORM).all()):
+            return rows
+    logger.warning("vectors of shape {} for {} facts are unusable", rows.shape, count)
+    return None
+
+
+def keep(connection: sqlite3.Connection, keeping: Keeping) -> tuple[int, ...]:
+    """See `FactStore.keep`."""
+    scope = keeping.scope
+    if keeping.job is not None and _TAKE_JOB.run(connection, job=keeping.job).rowcount == 0:
+        return ()
+    if not keeping.facts or not is_current(connection, scope):
+        return ()
+    shelf_id = shelf_of(connection, scope.account, scope.place)
+    ids: list[int] = []
+    chosen: list[int] = []
+    for row, new in enumerate(keeping.facts):
+        stored = _keep_one(connection, shelf_id, keeping, new)
+        if stored is not None:
+            ids.append(stored)
+            chosen.append(row)
+    if not ids:
+        return ()
+    if keeping.vectors is None:
+        _TOUCH.run(connection, shelf=shelf_id)
+    else:
+        said_at = [to_ms(keeping.facts[row].said_at) for row in chosen]
+        _fill(connection, shelf_id, ids, said_at, keeping.vectors[chosen], keeping.model_id)
+    return tuple(ids)
+
+
+def add_vectors(
+    connection: sqlite3.Connection, scope: Scope, fact_ids: Sequence[int], vectors: Matrix, model_id: str
+) -> None:
+    """See `FactStore.add_vectors`."""
+    shelf_id = find_shelf(connection, scope.account, scope.place)
+    if shelf_id is None or not is_current(connection, scope):
+        return
+    _make_room(connection, shelf_id, model_id, vectors.shape[1])
+    said_at: dict[int, int] = dict(_LACKING.rows(connection, ids=as_list(fact_ids), shelf=shelf_id))
+    rows = {each: row for row, each in enumerate(fact_ids) if each in said_at}
+    if rows:
+        chosen = list(rows.values())
+        _fill(connection, shelf_id, list(rows), [said_at[each] for each in rows], vectors[chosen], model_id)
+
+
+def _keep_one(connection: sqlite3.Connection, shelf_id: int, keeping: Keeping, new: NewFact) -> int | None:
+    """The id of the fact if it was stored; None when the scope holds its text already."""
+    scope = keeping.scope
+    known = _KNOWN.first(
+        connection, account=scope.account, place=scope.place, text=new.text, now=keeping.now_ms
+    )
+    if known is not None:
+        return None
+    return _INSERT.run(
+        connection,
+        shelf_id=shelf_id,
+        kind=new.kind.value,
+        text=new.text,
+        importance=new.importance,
+        said_at=to_ms(new.said_at),
+        expires_at=None if new.expires_at is None else to_ms(new.expires_at),
+        source_turn=keeping.source_turn,
+        model="",
+    ).lastrowid
+
+
+def _fill(
+    connection: sqlite3.Connection,
+    shelf_id: int,
+    fact_ids: Sequence[int],
+    said_at: Sequence[int],
+    vectors: Matrix,
+    model_id: str,
+) -> None:
+    dimension = vectors.shape[1]
+    size = _make_room(connection, shelf_id, model_id, dimension)
+    rows = segments.PackedRows(
+        fact_ids=np.array(fact_ids, dtype=np.int64),
+        said_at=np.array(said_at, dtype=np.int64),
+        matrix=vectors,
+    )
+    size = segments.append(connection, shelf_id, size, rows)
+    _MARK.run(connection, ids=as_list(fact_ids), model=model_id)
+    _FILL.run(connection, shelf=shelf_id, size=size, model=model_id, dimension=dimension)
+
+
+def _make_room(connection: sqlite3.Connection, shelf_id: int, model_id: str, dimension: int) -> int:
+    """The shelf's size, after dropping vectors that cannot be compared with the coming ones."""
+    found = _SHELF.first(connection, shelf=shelf_id)
+    assert found is not None
+    size, model, known_dimension = found
+    if size == 0 or (model, known_dimension) == (model_id, dimension):
+        return size
+    segments.drop(connection, shelf_id)
+    _UNMARK.run(connection, shelf=shelf_id)
+    _FILL.run(connection, shelf=shelf_id, size=0, model="", dimension=0)
+    return 0

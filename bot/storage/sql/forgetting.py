@@ -1,0 +1,212 @@
+"""Forgetting: sync functions, each one transaction of the writer.
+
+Invariant: no statement here names a row by anything but the accounts of one person, so another person's
+rows stay as they are, to the byte. With `secure_delete` and the checkpoint that follows, what is deleted
+or blanked here is gone from the file.
+
+Words live in more places than the fact: in the turn it came from, in later turns that quote it, in the
+pages of replies (a list of one's memories holds them all), in the bytes kept for a platform's retries,
+in accepted messages kept for a restart. What is kept for retries alone is dropped whole at any forgetting.
+"""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import bindparam, delete, func, or_, select, tuple_, update
+
+from bot.conversation.scope import PersonId, Scope
+from bot.memory.fact import ForgetReceipt
+from bot.storage.sql import segments
+from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox, job, seal, shelf, turn
+from bot.storage.sql.scopes import bar_older_work
+from bot.storage.sql.shelves import COVERED_SHELVES, as_list, asked, listed, read_covered
+from bot.storage.sql.statements import Statement
+
+SHORTEST_QUOTE = 2
+"""Characters. A one-character fact (「M」) is part of nearly every turn: its own turn goes, no other."""
+
+_ACCOUNTS = Statement(select(account.c.id).where(account.c.person_id == bindparam("person")))
+_SHELVES_OF = Statement(select(shelf.c.id, shelf.c.size).where(shelf.c.account_id.in_(listed("accounts"))))
+_CHOSEN = Statement(
+    select(fact.c.id, fact.c.shelf_id, fact.c.text, fact.c.source_turn).where(
+        fact.c.id.in_(listed("ids")), fact.c.shelf_id.in_(listed("shelves"))
+    )
+)
+_EMPTY = Statement(
+    update(shelf)
+    .where(shelf.c.id.in_(listed("shelves")))
+    .values(size=0, model="", dimension=0, version=shelf.c.version + 1)
+)
+_SHRINK = Statement(
+    update(shelf)
+    .where(shelf.c.id == bindparam("shelf"))
+    .values(size=bindparam("size"), version=shelf.c.version + 1)
+)
+_DELETE_FACTS = Statement(delete(fact).where(fact.c.id.in_(listed("ids"))))
+_DELETE_ALL_FACTS = Statement(delete(fact).where(fact.c.shelf_id.in_(listed("shelves"))))
+_QUOTING_TURNS = Statement(
+    select(turn.c.id).where(
+        turn.c.shelf_id.in_(listed("shelves")),
+        or_(
+            func.instr(turn.c.question, bindparam("text")) > 0,
+            func.instr(turn.c.answer, bindparam("text")) > 0,
+        ),
+    )
+)
+_TURNS = Statement(
+    select(turn.c.id, turn.c.inbox_id).where(
+        turn.c.id.in_(listed("ids")), turn.c.shelf_id.in_(listed("shelves"))
+    )
+)
+_DELETE_TURNS = Statement(delete(turn).where(turn.c.id.in_(listed("ids"))))
+_DELETE_ALL_TURNS = Statement(delete(turn).where(turn.c.shelf_id.in_(listed("shelves"))))
+_DELETE_JOBS = Statement(delete(job).where(job.c.turn_id.in_(listed("ids"))))
+_DELETE_ALL_JOBS = Statement(delete(job).where(job.c.account_id.in_(listed("accounts"))))
+_DELETE_CONFIRMATIONS = Statement(
+    delete(confirmation).where(confirmation.c.account_id.in_(listed("accounts")))
+)
+_HAS_WORDS = or_(delivery.c.pages != "[]", delivery.c.question != "")
+_blanked = update(delivery).values(pages="[]", page_count=0, next_page=0, state="sent", question="")
+_BLANK_ALL_DELIVERIES = Statement(_blanked.where(delivery.c.account_id.in_(listed("accounts")), _HAS_WORDS))
+_BLANK_DELIVERIES = Statement(
+    _blanked.where(
+        delivery.c.inbox_id.in_(listed("ids")), delivery.c.account_id.in_(listed("accounts")), _HAS_WORDS
+    )
+)
+_BLANK_HANDED_OVER = Statement(
+    _blanked.where(
+        delivery.c.account_id.in_(listed("accounts")),
+        delivery.c.state != "sending",
+        delivery.c.next_page >= delivery.c.page_count,
+        _HAS_WORDS,
+    )
+)
+_WAITING = Statement(
+    select(delivery.c.inbox_id, delivery.c.pages, delivery.c.question).where(
+        delivery.c.account_id.in_(listed("accounts")), _HAS_WORDS
+    )
+)
+_BLANK_SEALS = Statement(
+    update(seal)
+    .where(
+        tuple_(seal.c.channel, seal.c.app_id, seal.c.key).in_(
+            select(inbox.c.channel, inbox.c.app_id, inbox.c.key).where(
+                inbox.c.account_id.in_(listed("accounts")), inbox.c.state != "accepted"
+            )
+        ),
+        func.length(seal.c.body) > 0,
+    )
+    .values(body=b"")
+)
+_BLANK_PAYLOADS = Statement(
+    update(inbox)
+    .where(
+        inbox.c.account_id.in_(listed("accounts")), inbox.c.state != "accepted", inbox.c.payload.is_not(None)
+    )
+    .values(payload=None, error="")
+)
+_ABANDON_FAILED = Statement(
+    update(inbox)
+    .where(inbox.c.account_id.in_(listed("accounts")), inbox.c.state == "accepted", inbox.c.tries > 0)
+    .values(state="dead", payload=None, error="")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Chosen:
+    """A fact to forget."""
+
+    id: int
+    shelf: int
+    text: str
+    source_turn: int | None
+
+
+def forget_facts(connection: sqlite3.Connection, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
+    """See `FactStore.forget_facts`. Besides the turns the facts came from, those go that quote them."""
+    covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
+    shelves = as_list(covered.ids)
+    rows = _CHOSEN.rows(connection, ids=as_list(fact_ids), shelves=shelves)
+    chosen = [_Chosen(id=row[0], shelf=row[1], text=row[2], source_turn=row[3]) for row in rows]
+    if not chosen:
+        return ForgetReceipt()
+    vectors = 0
+    for each in covered.shelves:
+        gone = [forgotten.id for forgotten in chosen if forgotten.shelf == each.id]
+        if gone:
+            size = segments.rewrite_without(connection, each.id, each.size, each.dimension, gone)
+            _SHRINK.run(connection, shelf=each.id, size=size)
+            vectors += each.size - size
+    facts = _DELETE_FACTS.run(connection, ids=as_list(each.id for each in chosen)).rowcount
+
+    accounts = _accounts(connection, scope.person)
+    turns = _turns_with_words(connection, shelves, chosen)
+    turn_ids = as_list(turns)
+    jobs = _DELETE_JOBS.run(connection, ids=turn_ids).rowcount
+    deleted = _DELETE_TURNS.run(connection, ids=turn_ids).rowcount
+    answered = {*turns.values(), *_deliveries_with_words(connection, accounts, chosen)}
+    deliveries = _BLANK_DELIVERIES.run(connection, ids=as_list(answered), accounts=accounts).rowcount
+    # Kept for retries alone: not counted, since nothing of it could be recalled.
+    _BLANK_HANDED_OVER.run(connection, accounts=accounts)
+    _BLANK_SEALS.run(connection, accounts=accounts)
+    _BLANK_PAYLOADS.run(connection, accounts=accounts)
+    return ForgetReceipt(facts=facts, turns=deleted, jobs=jobs, deliveries=deliveries, vectors=vectors)
+
+
+def clear_person(connection: sqlite3.Connection, person: PersonId) -> ForgetReceipt:
+    """See `FactStore.clear_person`. The accounts, their links and the keys of their messages stay: a
+    platform's retry of an old message must not be a new one.
+
+    A message that was accepted and has failed before is abandoned, so that a restart does not bring its
+    words back. One that waits its turn for the first time was written after the request to clear.
+    """
+    if bar_older_work(connection, person) is None:
+        return ForgetReceipt()
+    accounts = _accounts(connection, person)
+    rows = _SHELVES_OF.rows(connection, accounts=accounts)
+    shelves = as_list(row[0] for row in rows)
+    for row in rows:
+        segments.drop(connection, row[0])
+    facts = _DELETE_ALL_FACTS.run(connection, shelves=shelves).rowcount
+    jobs = _DELETE_ALL_JOBS.run(connection, accounts=accounts).rowcount
+    turns = _DELETE_ALL_TURNS.run(connection, shelves=shelves).rowcount
+    _EMPTY.run(connection, shelves=shelves)
+    deliveries = _BLANK_ALL_DELIVERIES.run(connection, accounts=accounts).rowcount
+    _DELETE_CONFIRMATIONS.run(connection, accounts=accounts)
+    _ABANDON_FAILED.run(connection, accounts=accounts)
+    _BLANK_SEALS.run(connection, accounts=accounts)
+    _BLANK_PAYLOADS.run(connection, accounts=accounts)
+    vectors = sum(row[1] for row in rows)
+    return ForgetReceipt(facts=facts, turns=turns, jobs=jobs, deliveries=deliveries, vectors=vectors)
+
+
+def _accounts(connection: sqlite3.Connection, person: PersonId) -> str:
+    return as_list(row[0] for row in _ACCOUNTS.rows(connection, person=person))
+
+
+def _turns_with_words(
+    connection: sqlite3.Connection, shelves: str, chosen: Sequence[_Chosen]
+) -> dict[int, int]:
+    """Turn id → inbox id of the turns that hold a fact's words."""
+    ids = {each.source_turn for each in chosen if each.source_turn is not None}
+    for text in _quotable(chosen):
+        ids.update(row[0] for row in _QUOTING_TURNS.rows(connection, shelves=shelves, text=text))
+    return dict(_TURNS.rows(connection, ids=as_list(ids), shelves=shelves))
+
+
+def _deliveries_with_words(
+    connection: sqlite3.Connection, accounts: str, chosen: Sequence[_Chosen]
+) -> list[int]:
+    """Inbox ids of the replies that quote a fact: a list of memories answers a command, not a turn."""
+    texts = _quotable(chosen)
+    return [
+        inbox_id
+        for inbox_id, pages, question in _WAITING.rows(connection, accounts=accounts)
+        if any(text in question or text in "".join(json.loads(pages)) for text in texts)
+    ]
+
+
+def _quotable(chosen: Sequence[_Chosen]) -> set[str]:
+    return {each.text for each in chosen if len(each.text) >= SHORTEST_QUOTE}

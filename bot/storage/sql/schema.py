@@ -1,0 +1,300 @@
+"""The one schema, in SQLAlchemy Core.
+
+Invariant: plain column types only (INTEGER, TEXT, REAL, BLOB), so that what the driver gives is what we
+use. Times are INTEGER milliseconds since 1970 UTC (`to_ms`, `from_ms`); flags are 0 and 1. Ids of rows that
+can be deleted are never given out again (AUTOINCREMENT): caches and Redis keys name rows by id.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import (
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    literal_column,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+_IS_ENDING = "valid_to IS NOT NULL OR expires_at IS NOT NULL"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+def to_ms(moment: datetime) -> int:
+    """An aware datetime as stored. Exact: no float in between."""
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def from_ms(milliseconds: int) -> datetime:
+    """The inverse of `to_ms`: aware, UTC."""
+    return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+person = Table(
+    "person",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    # Names one view of the person's memory; raised by each clearing and each joining.
+    Column("epoch", Integer, nullable=False),
+    Column("created_at", Integer, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+account = Table(
+    "account",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("channel", Text, nullable=False),
+    Column("app_id", Text, nullable=False),
+    Column("openid", Text, nullable=False),
+    Column("unionid", Text, nullable=False),
+    Column("person_id", Integer, ForeignKey("person.id"), nullable=False, index=True),
+    # Work of an epoch below this was overtaken by a clearing: see scopes.is_current.
+    Column("cleared_epoch", Integer, nullable=False),
+    Column("greeted", Integer, nullable=False),
+    Column("created_at", Integer, nullable=False),
+    UniqueConstraint("channel", "app_id", "openid"),
+    # "" matches nothing, so it is not indexed.
+    Index("ix_account_unionid", "unionid", sqlite_where=literal_column("unionid <> ''")),
+    sqlite_autoincrement=True,
+)
+
+phone_link = Table(
+    "phone_link",
+    metadata,
+    Column("phone_hash", LargeBinary, primary_key=True),
+    Column("key_version", Integer, primary_key=True),
+    Column("person_id", Integer, ForeignKey("person.id"), nullable=False, index=True),
+    # The account that proved it.
+    Column("account_id", Integer, ForeignKey("account.id"), nullable=False),
+    Column("verified_by", Text, nullable=False),
+    Column("at", Integer, nullable=False),
+)
+
+inbox = Table(
+    "inbox",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("channel", Text, nullable=False),
+    Column("app_id", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    # Null until the sender has an account, and for anonymous senders for ever.
+    Column("account_id", Integer, ForeignKey("account.id"), index=True),
+    # The Message as JSON; null as soon as nothing can need it again.
+    Column("payload", Text),
+    # accepted | closed | dead
+    Column("state", Text, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("error", Text, nullable=False),
+    Column("accepted_at", Integer, nullable=False),
+    UniqueConstraint("channel", "app_id", "key"),
+    Index("ix_inbox_accepted", "id", sqlite_where=literal_column("state = 'accepted'")),
+)
+
+delivery = Table(
+    "delivery",
+    metadata,
+    Column("inbox_id", Integer, ForeignKey("inbox.id"), primary_key=True, autoincrement=False),
+    Column("account_id", Integer, ForeignKey("account.id")),
+    # A JSON list of strings, `page_count` long.
+    Column("pages", Text, nullable=False),
+    Column("page_count", Integer, nullable=False),
+    Column("next_page", Integer, nullable=False),
+    # DeliveryState
+    Column("state", Text, nullable=False),
+    Column("decided_by", Text, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("at", Integer, nullable=False),
+    # For 「继续」, and to forget an account's.
+    Index("ix_delivery_account_id_at", "account_id", "at"),
+    # What a start looks for: answered but perhaps unsent, and sendings a crash cut off.
+    Index("ix_delivery_unsent", "inbox_id", sqlite_where=literal_column("state = 'held' AND next_page = 0")),
+    Index("ix_delivery_sending", "inbox_id", sqlite_where=literal_column("state = 'sending'")),
+)
+
+seal = Table(
+    "seal",
+    metadata,
+    Column("channel", Text, primary_key=True),
+    Column("app_id", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    # The response body already given to the platform: holds words of the answer.
+    Column("body", LargeBinary, nullable=False),
+    Column("at", Integer, nullable=False),
+)
+
+shelf = Table(
+    "shelf",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("account_id", Integer, ForeignKey("account.id"), nullable=False),
+    # Conversation.place
+    Column("place", Text, nullable=False),
+    # Raised by every change of its facts or vectors.
+    Column("version", Integer, nullable=False),
+    # How many vectors its segments hold, and of what kind ("" and 0 while none).
+    Column("size", Integer, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("dimension", Integer, nullable=False),
+    UniqueConstraint("account_id", "place"),
+    sqlite_autoincrement=True,
+)
+
+seg = Table(
+    "seg",
+    metadata,
+    # shelf.id << 20 | n
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    # capacity × (int64 fact id, int64 said_at in ms)
+    Column("meta", LargeBinary, nullable=False),
+    # capacity × dimension float32
+    Column("vecs", LargeBinary, nullable=False),
+)
+
+turn = Table(
+    "turn",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("shelf_id", Integer, ForeignKey("shelf.id"), nullable=False, index=True),
+    Column("inbox_id", Integer, ForeignKey("inbox.id"), nullable=False),
+    Column("question", Text, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("decided_by", Text, nullable=False),
+    Column("at", Integer, nullable=False),  # when the person wrote
+    sqlite_autoincrement=True,
+)
+
+fact = Table(
+    "fact",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("shelf_id", Integer, ForeignKey("shelf.id"), nullable=False),
+    # FactKind
+    Column("kind", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("importance", Float, nullable=False),
+    Column("said_at", Integer, nullable=False),
+    # Both set when a later fact contradicts this one; the current view leaves it out.
+    Column("valid_to", Integer),
+    Column("superseded_by", Integer),
+    Column("expires_at", Integer),
+    # A turn's id. No foreign key: the turn may be deleted and the fact kept.
+    Column("source_turn", Integer),
+    # The model of its vector in the shelf's segments; "" while it has none.
+    Column("model", Text, nullable=False),
+    # A shelf's facts; and whether it holds a text already, asked at each keeping.
+    Index("ix_fact_shelf_id_text", "shelf_id", "text"),
+    # The few whose vectors must be left out, now or one day.
+    Index("ix_fact_unembedded", "shelf_id", sqlite_where=literal_column("model = ''")),
+    Index("ix_fact_ending", "shelf_id", sqlite_where=literal_column(_IS_ENDING)),
+    sqlite_autoincrement=True,
+)
+
+job = Table(
+    "job",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("turn_id", Integer, ForeignKey("turn.id", ondelete="CASCADE"), nullable=False, index=True),
+    # The scope, but for the person, who is the account's of the day: accounts move between persons.
+    Column("account_id", Integer, ForeignKey("account.id"), nullable=False, index=True),
+    Column("place", Text, nullable=False),
+    Column("epoch", Integer, nullable=False),
+    # waiting | leased | dead
+    Column("state", Text, nullable=False),
+    # When it may be taken: for a leased one, when its lease lapses.
+    Column("due_at", Integer, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("error", Text, nullable=False),
+    Index("ix_job_leased", "id", sqlite_where=literal_column("state = 'leased'")),
+    sqlite_autoincrement=True,
+)
+
+confirmation = Table(
+    "confirmation",
+    metadata,
+    Column("account_id", Integer, ForeignKey("account.id"), primary_key=True, autoincrement=False),
+    Column("action", Text, nullable=False),
+    Column("argument", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("expires_at", Integer, nullable=False),
+)
+
+claim_code = Table(
+    "claim_code",
+    metadata,
+    Column("code_hash", LargeBinary, primary_key=True),
+    Column("issued_at", Integer, nullable=False),
+    Column("spent_at", Integer),
+)
+
+superuser = Table(
+    "superuser",
+    metadata,
+    Column("channel", Text, primary_key=True),
+    Column("app_id", Text, primary_key=True),
+    Column("openid", Text, primary_key=True),
+    Column("at", Integer, nullable=False),
+)
+
+document = Table(
+    "document",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("at", Integer, nullable=False),
+    UniqueConstraint("name"),
+    sqlite_autoincrement=True,
+)
+
+passage = Table(
+    "passage",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("document_id", Integer, ForeignKey("document.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("position", Integer, nullable=False),
+    Column("heading", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    # (d,) float32, and the model that made it ("" while there is none).
+    Column("model", Text, nullable=False),
+    Column("vector", LargeBinary),
+    sqlite_autoincrement=True,
+)
+
+stamp = Table(
+    "stamp",
+    metadata,
+    # `knowledge`: the version of all documents together.
+    Column("name", Text, primary_key=True),
+    Column("value", Integer, nullable=False),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Integer, nullable=False),
+    # channel:app_id:openid, or "" for the house itself.
+    Column("actor", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    # A person's id. No foreign key: the record outlives the person.
+    Column("subject_person", Integer, index=True),
+    Column("reason", Text, nullable=False),
+    # Ids and counts, never text of a memory.
+    Column("detail", Text, nullable=False),
+)

@@ -1,0 +1,70 @@
+"""The questions every write about a person asks inside its transaction.
+
+Invariant: a clearing raises `account.cleared_epoch` to the new epoch of the person; work is current while
+its scope's epoch is not below it. Joining raises the person's epoch too (so that every cache of the old
+view is left behind) but not the accounts' `cleared_epoch`: work under way survives a join, never a clearing.
+"""
+
+import sqlite3
+
+from sqlalchemy import bindparam, select, update
+
+from bot.conversation.scope import AccountId, PersonId, Scope
+from bot.storage.sql.schema import account, person, shelf
+from bot.storage.sql.statements import Statement, insert_into
+
+_CURRENT = Statement(
+    select(account.c.id).where(
+        account.c.id == bindparam("account"), account.c.cleared_epoch <= bindparam("epoch")
+    )
+)
+_FIND_SHELF = Statement(
+    select(shelf.c.id).where(shelf.c.account_id == bindparam("account"), shelf.c.place == bindparam("place"))
+)
+_MAKE_SHELF = Statement(
+    insert_into(shelf, "account_id", "place", "version", "size", "model", "dimension").returning(shelf.c.id)
+)
+_RAISE_EPOCH = Statement(
+    update(person)
+    .where(person.c.id == bindparam("person"))
+    .values(epoch=person.c.epoch + 1)
+    .returning(person.c.epoch)
+)
+_BAR = Statement(
+    update(account)
+    .where(account.c.person_id == bindparam("person"))
+    .values(cleared_epoch=bindparam("raised"))
+)
+
+
+def is_current(connection: sqlite3.Connection, scope: Scope) -> bool:
+    """Whether work begun under this scope may still be stored: nobody cleared its account's memory since."""
+    return _CURRENT.first(connection, account=scope.account, epoch=scope.epoch) is not None
+
+
+def find_shelf(connection: sqlite3.Connection, account: AccountId, place: str) -> int | None:
+    """The shelf of an account in a place."""
+    row = _FIND_SHELF.first(connection, account=account, place=place)
+    return None if row is None else row[0]
+
+
+def shelf_of(connection: sqlite3.Connection, account: AccountId, place: str) -> int:
+    """The shelf of an account in a place, made if it is missing."""
+    found = find_shelf(connection, account, place)
+    if found is not None:
+        return found
+    made = _MAKE_SHELF.first(
+        connection, account_id=account, place=place, version=0, size=0, model="", dimension=0
+    )
+    assert made is not None
+    return made[0]
+
+
+def bar_older_work(connection: sqlite3.Connection, person: PersonId) -> int | None:
+    """Raise a person's epoch so that work under way is dropped; for a clearing. Returns the new epoch,
+    None when there is no such person."""
+    row = _RAISE_EPOCH.first(connection, person=person)
+    if row is None:
+        return None
+    _BAR.run(connection, person=person, raised=row[0])
+    return row[0]

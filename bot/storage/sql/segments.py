@@ -1,0 +1,188 @@
+"""A shelf's vectors, packed into few rows: one read brings a person's memory, one small write adds to it.
+
+Invariant: slot s of a shelf lies at one place, a pure function of s; slots 0 to `shelf.size` - 1 are
+filled, in the order they were stored. All functions run inside the caller's transaction.
+
+One row per vector takes 8 to 20 times as long to load. The first segments are small, so that the many people
+with three facts cost little, and a full one is half a megabyte, so that no write is long.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import bindparam, delete, select
+
+from bot.conversation.errors import StoreUnavailable
+from bot.conversation.ports import Matrix
+from bot.storage.sql.schema import seg
+from bot.storage.sql.statements import Row, Statement, insert_into
+
+STARTS = (0, 4, 20, 84, 340)
+"""First slots of segments 0 to 4: capacities 4, 16, 64, 256. From segment 3 on each holds 256."""
+FULL = 256
+SHELF_BITS = 20
+"""A segment's id is shelf << 20 | n: a shelf's segments lie together in the table, in order."""
+META_BYTES = 16
+"""int64 fact id, int64 said_at in milliseconds; little-endian."""
+FLOAT_BYTES = 4
+
+READ = Statement(
+    select(seg.c.meta, seg.c.vecs)
+    .where(seg.c.id >= bindparam("first"), seg.c.id < bindparam("end"))
+    .order_by(seg.c.id)
+)
+_INSERT = Statement(insert_into(seg, "id", "meta", "vecs"))
+_DELETE = Statement(delete(seg).where(seg.c.id >= bindparam("first"), seg.c.id < bindparam("end")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedRows:
+    """Rows of one shelf, in the order of their slots."""
+
+    fact_ids: NDArray[np.int64]
+    """`(n,)`"""
+    said_at: NDArray[np.int64]
+    """`(n,)`, milliseconds."""
+    matrix: Matrix
+    """`(n, d)`"""
+
+    def at(self, chosen: NDArray[np.bool_] | NDArray[np.intp] | slice) -> "PackedRows":
+        return PackedRows(
+            fact_ids=self.fact_ids[chosen], said_at=self.said_at[chosen], matrix=self.matrix[chosen]
+        )
+
+
+def locate(slot: int) -> tuple[int, int]:
+    """(segment, offset within it) of a slot."""
+    if slot >= STARTS[3]:
+        full, offset = divmod(slot - STARTS[3], FULL)
+        return 3 + full, offset
+    for number, (start, end) in enumerate(pairwise(STARTS)):
+        if slot < end:
+            return number, slot - start
+    raise AssertionError(slot)
+
+
+def capacity(number: int) -> int:
+    """How many slots a segment has."""
+    return STARTS[number + 1] - STARTS[number] if number < 3 else FULL
+
+
+def append(connection: sqlite3.Connection, shelf: int, size: int, rows: PackedRows) -> int:
+    """Fill the slots from `size` on. Returns the new size, which the caller notes in `shelf.size`."""
+    done = 0
+    total = len(rows.fact_ids)
+    while done < total:
+        number, offset = locate(size + done)
+        part = rows.at(slice(done, min(total, done + capacity(number) - offset)))
+        _put(connection, (shelf << SHELF_BITS) | number, capacity(number), offset, part)
+        done += len(part.fact_ids)
+    return size + total
+
+
+def of_shelf(shelf: int) -> dict[str, object]:
+    """The parameters of READ: all segments of a shelf."""
+    return {"first": shelf << SHELF_BITS, "end": (shelf + 1) << SHELF_BITS}
+
+
+def unpack(shelf: int, size: int, dimension: int, stored: Iterable[Row]) -> PackedRows:
+    """All rows of a shelf, from its segments as READ gives them.
+
+    Raises StoreUnavailable when they do not hold what `shelf.size` promises.
+    """
+    rows = _empty(size, dimension)
+    filled = 0
+    for meta, vecs in stored:
+        count = min(len(meta) // META_BYTES, size - filled)
+        pairs = np.frombuffer(meta, dtype="<i8", count=2 * count).reshape(count, 2)
+        rows.fact_ids[filled : filled + count] = pairs[:, 0]
+        rows.said_at[filled : filled + count] = pairs[:, 1]
+        numbers = np.frombuffer(vecs, dtype="<f4", count=count * dimension)
+        rows.matrix[filled : filled + count] = numbers.reshape(count, dimension)
+        filled += count
+    if filled < size:
+        raise StoreUnavailable(f"the segments of shelf {shelf} hold {filled} of {size} vectors")
+    return rows
+
+
+def rewrite_without(
+    connection: sqlite3.Connection, shelf: int, size: int, dimension: int, gone: Sequence[int]
+) -> int:
+    """Take the rows of these facts out, closing the gaps. Returns the new size.
+
+    Segments before the first such row are left alone; of the others no byte survives, if the
+    connection has `secure_delete` on.
+    """
+    rows = unpack(shelf, size, dimension, READ.rows(connection, **of_shelf(shelf)))
+    stays = ~np.isin(rows.fact_ids, np.asarray(gone, dtype=np.int64))
+    if bool(stays.all()):
+        return size
+    number, offset = locate(int(np.argmin(stays)))
+    start = int(np.argmin(stays)) - offset
+    tail = rows.at(slice(start, None)).at(stays[start:])
+    _DELETE.run(connection, first=(shelf << SHELF_BITS) | number, end=(shelf + 1) << SHELF_BITS)
+    return append(connection, shelf, start, tail)
+
+
+def drop(connection: sqlite3.Connection, shelf: int) -> None:
+    """Delete all segments of a shelf. The caller sets `shelf.size` to 0."""
+    _DELETE.run(connection, **of_shelf(shelf))
+
+
+def merged(shelves: Sequence[PackedRows], dimension: int, gone: NDArray[np.int64]) -> PackedRows:
+    """The rows of several shelves without those of the facts `gone`, time-ordered within each shelf."""
+    parts = [_by_time(_without(rows, gone)) for rows in shelves]
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return _empty(0, dimension)
+    return PackedRows(
+        fact_ids=np.concatenate([rows.fact_ids for rows in parts]),
+        said_at=np.concatenate([rows.said_at for rows in parts]),
+        matrix=np.concatenate([rows.matrix for rows in parts]),
+    )
+
+
+def _without(rows: PackedRows, gone: NDArray[np.int64]) -> PackedRows:
+    stays = ~np.isin(rows.fact_ids, gone)
+    return rows if bool(stays.all()) else rows.at(stays)
+
+
+def _by_time(rows: PackedRows) -> PackedRows:
+    """A fact embedded late was stored late: its slot is not where its time is."""
+    if bool((np.diff(rows.said_at) >= 0).all()):
+        return rows
+    return rows.at(np.argsort(rows.said_at, kind="stable"))
+
+
+def _put(connection: sqlite3.Connection, row: int, slots: int, offset: int, part: PackedRows) -> None:
+    meta = np.column_stack((part.fact_ids, part.said_at)).astype("<i8").tobytes()
+    vecs = part.matrix.astype("<f4", copy=False).tobytes()
+    dimension = part.matrix.shape[1]
+    if offset == 0:
+        _INSERT.run(
+            connection,
+            id=row,
+            meta=meta.ljust(slots * META_BYTES, b"\0"),
+            vecs=vecs.ljust(slots * dimension * FLOAT_BYTES, b"\0"),
+        )
+        return
+    # Writes these bytes only; an UPDATE would write the whole record again.
+    with connection.blobopen(seg.name, "meta", row) as blob:
+        blob.seek(offset * META_BYTES)
+        blob.write(meta)
+    with connection.blobopen(seg.name, "vecs", row) as blob:
+        blob.seek(offset * dimension * FLOAT_BYTES)
+        blob.write(vecs)
+
+
+def _empty(size: int, dimension: int) -> PackedRows:
+    return PackedRows(
+        fact_ids=np.empty(size, dtype=np.int64),
+        said_at=np.empty(size, dtype=np.int64),
+        matrix=np.empty((size, dimension), dtype=np.float32),
+    )

@@ -1,0 +1,101 @@
+"""Which shelves a scope covers: the one question that isolates one person's memory from another's.
+
+Invariant: a scope whose account has left its person, or was cleared since, covers nothing. Both readers and
+deletions ask here; nothing else joins accounts with shelves to read a memory.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Integer, Select, and_, bindparam, column, func, select
+
+from bot.conversation.scope import Scope
+from bot.memory.fact import MemoryVersion
+from bot.storage.sql.schema import account, person, shelf
+from bot.storage.sql.statements import Row, Statement
+
+_mine = account.alias("mine")
+
+
+def covered(*columns: ColumnElement[Any]) -> Select[Any]:
+    """SELECT over the accounts of a scope's person, each with its shelf in the place if it has one.
+
+    Parameters: those of `asked`.
+    """
+    return (
+        select(*columns)
+        .select_from(_mine)
+        .join(person, person.c.id == _mine.c.person_id)
+        .join(account, account.c.person_id == person.c.id)
+        .outerjoin(shelf, and_(shelf.c.account_id == account.c.id, shelf.c.place == bindparam("place")))
+        .where(
+            _mine.c.id == bindparam("account"),
+            _mine.c.person_id == bindparam("person"),
+            _mine.c.cleared_epoch <= bindparam("epoch"),
+        )
+    )
+
+
+def asked(scope: Scope) -> dict[str, object]:
+    """The parameters of a statement built on `covered`."""
+    return {
+        "account": scope.account,
+        "person": scope.person,
+        "epoch": scope.epoch,
+        "place": scope.place,
+    }
+
+
+def listed(name: str) -> Select[Any]:
+    """The numbers of a JSON list that is passed as the parameter `name` (see `as_list`)."""
+    return select(column("value", Integer)).select_from(func.json_each(bindparam(name)))
+
+
+def as_list(ids: Iterable[int]) -> str:
+    """Ids as the parameter of `listed`."""
+    return json.dumps([int(each) for each in ids])
+
+
+COVERED_SHELVES = Statement(
+    covered(
+        person.c.epoch, shelf.c.id, shelf.c.version, shelf.c.size, shelf.c.model, shelf.c.dimension
+    ).order_by(shelf.c.id)
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoveredShelf:
+    """One account's memory in the scope's place."""
+
+    id: int
+    version: int
+    size: int
+    model: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Covered:
+    """What a scope covers, as of one moment."""
+
+    version: MemoryVersion
+    shelves: tuple[CoveredShelf, ...]
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(each.id for each in self.shelves)
+
+
+def read_covered(rows: list[Row]) -> Covered:
+    """From the rows of COVERED_SHELVES."""
+    shelves = tuple(
+        CoveredShelf(id=row[1], version=row[2], size=row[3], model=row[4], dimension=row[5])
+        for row in rows
+        if row[1] is not None
+    )
+    # No person has the epoch -1: what is read of a scope that covers nothing equals nothing else.
+    epoch = rows[0][0] if rows else -1
+    version = MemoryVersion(epoch=epoch, shelves=tuple((each.id, each.version) for each in shelves))
+    return Covered(version=version, shelves=shelves)

@@ -1,0 +1,205 @@
+"""The one writer: a thread that takes whole transactions and commits many at once.
+
+Invariant: a caller gets its result only after the COMMIT that holds its work was synced, in the order of
+submission. A transaction that fails is rolled back alone (its SAVEPOINT); a COMMIT that fails fails all.
+Why groups: a synced commit costs milliseconds whatever it holds, so 128 in one cost each almost nothing.
+"""
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from bot.conversation.errors import StoreUnavailable
+
+T = TypeVar("T")
+Work: TypeAlias = Callable[[sqlite3.Connection], T]
+"""A whole transaction. Runs in the writer's thread, so it must not await, commit or roll back."""
+
+GROUP_LIMIT = 128
+"""Transactions in one commit. More gain little and make the first wait for the last."""
+
+_UNAVAILABLE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
+"""The disk's or another process's doing, not ours (https://www.sqlite.org/rescode.html)."""
+
+
+def translated(error: Exception) -> Exception:
+    """StoreUnavailable for what the disk or another process did; anything else as it is."""
+    if isinstance(error, sqlite3.Error):
+        code: int | None = getattr(error, "sqlite_errorcode", None)
+        if code is not None and code & 0xFF in _UNAVAILABLE:  # the low byte is the primary code
+            unavailable = StoreUnavailable(f"SQLite: {error}")
+            unavailable.__cause__ = error
+            return unavailable
+    return error
+
+
+@dataclass(slots=True, kw_only=True)
+class _Member:
+    """One submitted transaction and, once run, its outcome."""
+
+    work: Callable[[sqlite3.Connection], Any]
+    future: "asyncio.Future[Any]"
+    is_alone: bool
+    """Runs outside any transaction: a checkpoint."""
+    result: Any = None
+    error: Exception | None = None
+
+    def attempt(self, connection: sqlite3.Connection) -> None:
+        try:
+            self.result = self.work(connection)
+        except Exception as error:  # the writer's boundary: whatever it is, it is the caller's
+            self.error = translated(error)
+
+    def deliver(self) -> None:
+        if self.future.done():  # its caller was cancelled meanwhile
+            return
+        if self.error is None:
+            self.future.set_result(self.result)
+        else:
+            self.future.set_exception(self.error)
+
+
+class Writer:
+    """Owns the writing connection and its thread."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._queue: queue.SimpleQueue[_Member | None] = queue.SimpleQueue()
+        """None asks the thread to end."""
+        self._ahead: list[_Member | None] = []
+        """At most one: taken from the queue, and not of the last group."""
+        # A daemon: what matters is synced at each commit, and a forgotten close must not hang the exit.
+        self._thread = threading.Thread(target=self._serve, name="sql-writer", daemon=True)
+        self._is_open = False
+
+    async def start(self) -> None:
+        """Raises StoreUnavailable or sqlite3.Error when the file cannot be opened."""
+        self._is_open = True
+        self._thread.start()
+        try:
+            await self.run(lambda _: None)
+        except BaseException:
+            self._is_open = False
+            raise
+
+    async def stop(self) -> None:
+        """Take no more, finish what was submitted, close the connection."""
+        if self._is_open:
+            self._is_open = False
+            self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    async def run(self, work: Work[T], *, is_alone: bool = False) -> T:
+        """Run one transaction. Cancelling the wait does not undo what has begun.
+
+        Raises StoreUnavailable, or whatever `work` raised.
+        """
+        if not self._is_open:
+            raise StoreUnavailable("the database is closed")
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._queue.put(_Member(work=work, future=future, is_alone=is_alone))
+        return await future
+
+    def _serve(self) -> None:
+        member = self._queue.get()
+        try:
+            connection = self._connect()
+        except Exception as error:
+            if member is not None:
+                member.error = translated(error)
+                _hand_back([member])
+            return
+        try:
+            while member is not None:
+                group = self._gather(member)
+                _commit(connection, group)
+                member = self._next()
+        finally:
+            connection.close()
+
+    def _next(self) -> _Member | None:
+        return self._ahead.pop() if self._ahead else self._queue.get()
+
+    def _gather(self, first: _Member) -> list[_Member]:
+        """`first` and what waits already, up to the limit or to one that runs alone."""
+        group = [first]
+        while not first.is_alone and len(group) < GROUP_LIMIT:
+            try:
+                member = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if member is None or member.is_alone:
+                self._ahead.append(member)
+                break
+            group.append(member)
+        return group
+
+
+def _commit(connection: sqlite3.Connection, group: list[_Member]) -> None:
+    wanted = [member for member in group if not member.future.cancelled()]
+    if group[0].is_alone:
+        for member in wanted:
+            member.attempt(connection)
+    elif wanted:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for member in wanted:
+                _run_within(connection, member)
+            connection.execute("COMMIT")
+        except Exception as error:
+            _fail_all(connection, wanted, error)
+    _hand_back(wanted)
+
+
+def _run_within(connection: sqlite3.Connection, member: _Member) -> None:
+    connection.execute("SAVEPOINT member")
+    member.attempt(connection)
+    if member.error is not None:
+        # A full disk rolls the whole transaction back: then this raises, and the group fails together.
+        connection.execute("ROLLBACK TO member")
+    connection.execute("RELEASE member")
+
+
+def _fail_all(connection: sqlite3.Connection, group: Sequence[_Member], error: Exception) -> None:
+    if connection.in_transaction:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+    cause = next((member.error for member in group if isinstance(member.error, StoreUnavailable)), error)
+    for member in group:
+        if member.error is None:
+            member.error = StoreUnavailable(f"the commit failed: {cause}")
+            member.error.__cause__ = cause
+
+
+def _hand_back(group: Sequence[_Member]) -> None:
+    """Wake each loop once, however many of its transactions the group held."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Member]] = {}
+    for member in group:
+        by_loop.setdefault(member.future.get_loop(), []).append(member)
+    for loop, members in by_loop.items():
+        with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile: nobody listens
+            loop.call_soon_threadsafe(_deliver, members)
+
+
+def _deliver(members: Sequence[_Member]) -> None:
+    for member in members:
+        member.deliver()

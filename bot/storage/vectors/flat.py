@@ -1,0 +1,42 @@
+"""Exact inner-product search over one matrix.
+
+Invariant: an index never changes after it was built.
+"""
+
+import faiss
+import numpy as np
+
+from bot.conversation.errors import EmbedderUnavailable
+from bot.conversation.ports import Matrix, Vector
+
+
+class FaissFlat:
+    """`FlatIndex` on faiss `IndexFlatIP`: 4·n·d bytes, no training, no recall to lose."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        """`matrix` is `(n, d)` float32 with L2-normalised rows; its memory is copied."""
+        self.rows, self.dimension = matrix.shape
+        self._index: faiss.IndexFlatIP | None = None
+        if self.rows and self.dimension:
+            self._index = faiss.IndexFlatIP(self.dimension)
+            self._index.add(np.ascontiguousarray(matrix, dtype=np.float32))
+
+    @property
+    def size_bytes(self) -> int:
+        return 4 * self.rows * self.dimension
+
+    def search(self, query: Vector, k: int) -> list[tuple[int, float]]:
+        """(row, inner product), best first, at most `k`.
+
+        Raises EmbedderUnavailable when the query is no vector of this matrix's dimension.
+        """
+        if query.shape != (self.dimension,) or not query.size or not bool(np.isfinite(query).all()):
+            raise EmbedderUnavailable(f"no vector of {self.dimension} finite numbers: shape {query.shape}")
+        if self._index is None or k < 1:
+            return []
+        # OpenMP's setting belongs to the calling thread, and any thread may call. Two threads are
+        # slower than one for a single query.
+        faiss.omp_set_num_threads(1)
+        question = np.ascontiguousarray(query[np.newaxis, :], dtype=np.float32)
+        scores, rows = self._index.search(question, min(k, self.rows))
+        return [(int(row), float(score)) for row, score in zip(rows[0], scores[0], strict=True)]

@@ -1,0 +1,312 @@
+"""What every FactStore keeps to."""
+
+from collections.abc import AsyncGenerator
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bot.conversation.errors import EmbedderUnavailable
+from bot.conversation.scope import Scope
+from bot.memory.fact import ForgetReceipt
+from tests.memory_stage import (
+    DIMENSION,
+    GROUP,
+    MODEL,
+    PRIVATE,
+    START,
+    Stage,
+    open_stage,
+    vector_of,
+    vectors_of,
+)
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncGenerator[Stage]:
+    async with open_stage(tmp_path) as opened:
+        yield opened
+
+
+async def test_keeps_facts_and_vectors_in_order_of_time(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    texts = [f"喜欢第 {number} 种茶" for number in range(30)]
+    kept: list[int] = []
+    for text in texts:
+        stage.clock.advance(minutes=1)
+        kept += await stage.remember(account, text)
+
+    facts = await stage.facts.fact_sheet(scope)
+    vectors = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+
+    assert [fact.text for fact in facts.facts] == texts
+    assert [fact.id for fact in facts.facts] == kept == vectors.fact_ids.tolist()
+    assert facts.facts[0].said_at == START + timedelta(minutes=1)
+    assert facts.facts[0].channel == "wechat"
+    np.testing.assert_array_equal(vectors.matrix, vectors_of(texts))
+    assert facts.version == vectors.version == await stage.facts.version(scope)
+
+
+async def test_a_fact_embedded_late_stands_where_its_time_is(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    (first,) = await stage.facts.keep(scope, [stage.fact("先说的")], None, MODEL, source_turn=None)
+    stage.clock.advance(minutes=1)
+    (second,) = await stage.remember(account, "后说的")
+    await stage.facts.add_vectors(scope, [first], vectors_of(["先说的"]), MODEL)
+
+    sheet = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+    assert sheet.fact_ids.tolist() == [first, second]
+    np.testing.assert_array_equal(sheet.matrix, vectors_of(["先说的", "后说的"]))
+
+
+async def test_each_change_changes_the_version(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    versions = [await stage.facts.version(scope)]
+    (kept,) = await stage.facts.keep(scope, [stage.fact("对花生过敏")], None, MODEL, source_turn=None)
+    versions.append(await stage.facts.version(scope))
+    await stage.facts.add_vectors(scope, [kept], vectors_of(["对花生过敏"]), MODEL)
+    versions.append(await stage.facts.version(scope))
+    await stage.facts.forget_facts(scope, [kept])
+    versions.append(await stage.facts.version(scope))
+    await stage.facts.clear_person(account.person)
+    versions.append(await stage.facts.version((await stage.refreshed(account)).scope("")))
+    assert len(set(versions)) == len(versions)
+
+
+async def test_reading_changes_no_version(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    await stage.remember(account, "对花生过敏")
+    before = await stage.facts.version(account.scope(""))
+    assert await stage.remember(account, "对花生过敏") == ()
+    await stage.facts.vector_sheet(account.scope(""), MODEL, DIMENSION)
+    assert await stage.facts.version(account.scope("")) == before
+
+
+async def test_the_same_text_is_stored_once(stage: Stage) -> None:
+    account = await stage.arrive("a", "union")
+    sibling = await stage.arrive("b", "union")
+    assert len(await stage.remember(account, "对花生过敏", "对花生过敏", "住在上海")) == 2
+    assert await stage.remember(account, "对花生过敏") == ()
+    assert await stage.remember(sibling, "对花生过敏") == ()
+    assert len(await stage.remember(account, "对花生过敏", place=GROUP)) == 1
+    assert len(await stage.remember(await stage.arrive("c"), "对花生过敏")) == 1
+    sheet = await stage.facts.vector_sheet(account.scope(""), MODEL, DIMENSION)
+    assert len(sheet.fact_ids) == 2
+    np.testing.assert_array_equal(sheet.matrix, vectors_of(["对花生过敏", "住在上海"]))
+
+
+async def test_a_scope_shows_its_person_and_place_only(stage: Stage) -> None:
+    one, other = await stage.arrive("a"), await stage.arrive("b")
+    await stage.remember(one, "私下说的")
+    await stage.remember(one, "群里说的", place=GROUP)
+    await stage.remember(other, "别人说的")
+
+    assert await stage.texts(one.scope("")) == ["私下说的"]
+    assert await stage.texts(one.scope(GROUP.place)) == ["群里说的"]
+    assert await stage.texts(other.scope("")) == ["别人说的"]
+    assert await stage.texts(other.scope(GROUP.place)) == []
+
+
+async def test_a_scope_whose_account_is_another_persons_shows_nothing(stage: Stage) -> None:
+    one, other = await stage.arrive("a"), await stage.arrive("b")
+    await stage.remember(one, "私下说的")
+    await stage.remember(other, "别人说的")
+    forged = Scope(person=one.person, account=other.id, epoch=one.epoch)
+    assert await stage.texts(forged) == []
+    assert len((await stage.facts.vector_sheet(forged, MODEL, DIMENSION)).fact_ids) == 0
+    kept = await stage.facts.fact_sheet(one.scope(""))
+    assert await stage.facts.forget_facts(forged, [fact.id for fact in kept.facts]) == ForgetReceipt()
+    assert await stage.texts(one.scope("")) == ["私下说的"]
+
+
+async def test_joined_accounts_share_what_each_said(stage: Stage) -> None:
+    one, other = await stage.arrive("a", "union"), await stage.arrive("b")
+    await stage.remember(one, "在一处说的")
+    stage.clock.advance(minutes=1)
+    await stage.remember(other, "在另一处说的")
+    before = await stage.facts.version(one.scope(""))
+    joined = await stage.accounts.learn_unionid(other.id, "union")
+
+    assert await stage.texts(joined.scope("")) == ["在一处说的", "在另一处说的"]
+    sheet = await stage.facts.vector_sheet(joined.scope(""), MODEL, DIMENSION)
+    assert len(sheet.fact_ids) == 2
+    assert sheet.version != before
+
+
+async def test_facts_without_a_vector_wait_for_one(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    facts = [stage.fact(text) for text in ("一", "二", "三")]
+    ids = await stage.facts.keep(scope, facts, None, MODEL, source_turn=None)
+
+    waiting = await stage.facts.without_vector(scope, MODEL, 2)
+    assert [fact.id for fact in waiting] == list(ids[:2])
+    await stage.facts.add_vectors(scope, ids[:2], vectors_of(["一", "二"]), MODEL)
+    await stage.facts.add_vectors(scope, ids[:2], vectors_of(["一", "二"]), MODEL)
+    assert [fact.id for fact in await stage.facts.without_vector(scope, MODEL, 9)] == [ids[2]]
+    sheet = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+    assert sheet.fact_ids.tolist() == list(ids[:2])
+
+
+async def test_vectors_are_never_given_to_anothers_facts(stage: Stage) -> None:
+    one, other = await stage.arrive("a"), await stage.arrive("b")
+    (kept,) = await stage.facts.keep(one.scope(""), [stage.fact("一")], None, MODEL, source_turn=None)
+    await stage.facts.keep(other.scope(""), [stage.fact("二")], None, MODEL, source_turn=None)
+    await stage.facts.add_vectors(other.scope(""), [kept], vectors_of(["一"]), MODEL)
+    for account in (one, other):
+        sheet = await stage.facts.vector_sheet(account.scope(""), MODEL, DIMENSION)
+        assert sheet.fact_ids.tolist() == []
+
+
+@pytest.mark.parametrize("change", ["model", "dimension"])
+async def test_vectors_of_two_models_are_never_mixed(stage: Stage, change: str) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    old = await stage.remember(account, "一", "二")
+    model = "model-b" if change == "model" else MODEL
+    dimension = 4 if change == "dimension" else DIMENSION
+    assert len((await stage.facts.vector_sheet(scope, model, dimension)).fact_ids) == 0
+    assert (await stage.facts.vector_sheet(scope, model, dimension)).matrix.shape == (0, dimension)
+
+    (new,) = await stage.facts.keep(
+        scope, [stage.fact("三")], vectors_of(["三"], dimension), model, source_turn=None
+    )
+    assert len((await stage.facts.vector_sheet(scope, MODEL, DIMENSION)).fact_ids) == 0
+    waiting = await stage.facts.without_vector(scope, model, 9)
+    assert [fact.id for fact in waiting] == list(old)
+    await stage.facts.add_vectors(scope, old, vectors_of(["一", "二"], dimension), model)
+    sheet = await stage.facts.vector_sheet(scope, model, dimension)
+    assert sorted(sheet.fact_ids.tolist()) == sorted((*old, new))
+
+
+@pytest.mark.parametrize(
+    "vectors",
+    [
+        np.empty((1, 0), dtype=np.float32),
+        np.empty((0, DIMENSION), dtype=np.float32),
+        np.zeros((1, DIMENSION), dtype=np.float32),
+        np.full((1, DIMENSION), np.nan, dtype=np.float32),
+        np.full((1, DIMENSION), np.inf, dtype=np.float32),
+        np.ones(DIMENSION, dtype=np.float32),
+    ],
+    ids=["no dimension", "no rows", "zeros", "nan", "infinite", "one vector for a matrix"],
+)
+async def test_unusable_vectors_lose_no_fact_and_are_never_stored(stage: Stage, vectors: np.ndarray) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    (kept,) = await stage.facts.keep(scope, [stage.fact("一")], vectors, MODEL, source_turn=None)
+    assert await stage.texts(scope) == ["一"]
+    with pytest.raises(EmbedderUnavailable):
+        await stage.facts.add_vectors(scope, [kept], vectors, MODEL)
+    assert [fact.id for fact in await stage.facts.without_vector(scope, MODEL, 9)] == [kept]
+    assert len((await stage.facts.vector_sheet(scope, MODEL, DIMENSION)).fact_ids) == 0
+
+
+async def test_what_has_expired_is_out_of_view(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    ends = stage.clock.now() + timedelta(days=180)
+    facts = [stage.fact("订单 1", expires_at=ends), stage.fact("叫李四")]
+    ids = await stage.facts.keep(scope, facts, vectors_of(["订单 1", "叫李四"]), MODEL, source_turn=None)
+    sheet = await stage.facts.fact_sheet(scope)
+    vectors = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+    assert sheet.fresh_until == vectors.fresh_until == ends
+    assert len(sheet.facts) == len(vectors.fact_ids) == 2
+
+    stage.clock.advance(days=180)
+    assert await stage.texts(scope) == ["叫李四"]
+    vectors = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+    assert vectors.fact_ids.tolist() == [ids[1]]
+    assert vectors.fresh_until is None
+    np.testing.assert_array_equal(vectors.matrix, [vector_of("叫李四")])
+    assert len(await stage.remember(account, "订单 1")) == 1
+
+
+async def test_work_of_an_older_epoch_is_dropped(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    (kept,) = await stage.facts.keep(account.scope(""), [stage.fact("一")], None, MODEL, source_turn=None)
+    await stage.facts.clear_person(account.person)
+    fresh = (await stage.refreshed(account)).scope("")
+    assert fresh.epoch > account.epoch
+
+    assert await stage.remember(account, "清除前说的") == ()
+    await stage.facts.add_vectors(account.scope(""), [kept], vectors_of(["一"]), MODEL)
+    assert await stage.texts(fresh) == []
+    assert len((await stage.facts.vector_sheet(fresh, MODEL, DIMENSION)).fact_ids) == 0
+    await stage.facts.keep(fresh, [stage.fact("清除后说的")], None, MODEL, source_turn=None)
+    assert await stage.texts(fresh) == ["清除后说的"]
+    assert await stage.texts(account.scope("")) == []
+
+
+async def test_a_job_brings_its_facts_once(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    turn = await stage.say(account, "我叫李四", consolidate=True)
+    (ticket,) = await stage.jobs.lease_jobs(9, 60)
+    for text, stored in (("叫李四", 1), ("姓李", 0)):
+        ids = await stage.facts.keep(
+            scope, [stage.fact(text)], None, MODEL, source_turn=turn.id, job=ticket.id
+        )
+        assert len(ids) == stored
+    assert await stage.texts(scope) == ["叫李四"]
+    assert await stage.jobs.backlog() == 0
+
+
+async def test_a_job_without_facts_is_finished(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    await stage.say(account, "嗯", consolidate=True)
+    (ticket,) = await stage.jobs.lease_jobs(9, 60)
+    assert await stage.facts.keep(account.scope(""), [], None, MODEL, source_turn=None, job=ticket.id) == ()
+    assert await stage.jobs.backlog() == 0
+
+
+async def test_a_job_under_way_brings_back_nothing_forgotten(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    turn = await stage.say(account, "记住我对花生过敏", consolidate=True)
+    (ticket,) = await stage.jobs.lease_jobs(9, 60)
+    (kept,) = await stage.facts.keep(scope, [stage.fact("我对花生过敏")], None, MODEL, source_turn=None)
+    receipt = await stage.facts.forget_facts(scope, [kept])
+    assert receipt == ForgetReceipt(facts=1, turns=1, jobs=1, deliveries=1)
+    late = [stage.fact("我对花生过敏")]
+    assert await stage.facts.keep(scope, late, None, MODEL, source_turn=turn.id, job=ticket.id) == ()
+    assert await stage.texts(scope) == []
+
+
+async def test_forgetting_takes_the_fact_its_vector_and_its_turns(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    turn = await stage.say(account, "我花生吃不得")
+    ids = await stage.remember(account, "对花生过敏", "住在上海", source_turn=turn.id)
+    await stage.say(account, "我对什么过敏", "您说过：对花生过敏")
+    await stage.say(account, "今天天气怎么样", "晴")
+
+    receipt = await stage.facts.forget_facts(scope, [ids[0], 999_999])
+
+    assert receipt == ForgetReceipt(facts=1, turns=2, jobs=0, deliveries=2, vectors=1)
+    assert await stage.texts(scope) == ["住在上海"]
+    sheet = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+    assert sheet.fact_ids.tolist() == [ids[1]]
+    np.testing.assert_array_equal(sheet.matrix, [vector_of("住在上海")])
+
+
+async def test_ids_of_others_are_ignored_without_a_word(stage: Stage) -> None:
+    one, other = await stage.arrive("a"), await stage.arrive("b")
+    ids = await stage.remember(one, "一", "二")
+    group = await stage.remember(one, "三", place=GROUP)
+    before = stage.dump()
+    assert await stage.facts.forget_facts(other.scope(""), ids) == ForgetReceipt()
+    assert await stage.facts.forget_facts(one.scope(PRIVATE.place), group) == ForgetReceipt()
+    assert stage.dump() == before
+
+
+async def test_clearing_nobody_is_nothing(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    await stage.remember(account, "一")
+    nobody = type(account.person)(4711)
+    assert await stage.facts.clear_person(nobody) == ForgetReceipt()
+    assert await stage.texts(account.scope("")) == ["一"]

@@ -1,0 +1,39 @@
+"""What runs for each message, or at each start, goes by index however long the tables have grown."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.storage.sql import account_statements, deliveries, inbox, jobs, scopes
+from bot.storage.sql.statements import Statement
+from tests.integration.database_fixture import open_database
+
+HOT = {
+    "admit again": inbox._FIND,
+    "unfinished": inbox._UNFINISHED,
+    "undelivered": inbox._UNDELIVERED,
+    "close": inbox._CLOSE,
+    "sealed": deliveries._SEALED,
+    "oldest held": deliveries._OLDEST_HELD,
+    "crashed": deliveries._CRASHED,
+    "taken scopes": jobs._TAKEN_SCOPES,
+    "current": scopes._CURRENT,
+    "shelf": scopes._FIND_SHELF,
+    "find account": account_statements.FIND,
+    "owner of a unionid": account_statements.OWNER_OF_UNIONID,
+}
+
+
+@pytest.mark.parametrize("name", HOT)
+async def test_hot_statements_go_by_index(name: str, tmp_path: Path) -> None:
+    statement: Statement = HOT[name]
+    places = [None] * statement.text.count("?")
+    async with open_database(tmp_path) as database:
+        plan = await database.write(
+            lambda connection: connection.execute("EXPLAIN QUERY PLAN " + statement.text, places).fetchall()
+        )
+    steps = [row[-1] for row in plan]
+    assert steps
+    for step in steps:
+        assert "USING" in step or step.startswith("SCALAR"), steps
+        assert "TEMP B-TREE" not in step, steps

@@ -1,0 +1,186 @@
+"""The exact index, and the cache of indexes of the people who write most lately."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from bot.conversation.errors import EmbedderUnavailable
+from bot.conversation.ports import Matrix
+from bot.conversation.scope import AccountId, PersonId, Scope
+from bot.memory.fact import MemoryVersion
+from bot.memory.ports import VectorSheet
+from bot.storage.vectors import person_index
+from bot.storage.vectors.flat import FaissFlat
+from bot.storage.vectors.person_index import PersonIndex
+
+D = 16
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def matrix_of(n: int, seed: int = 0) -> Matrix:
+    rows = np.random.default_rng(seed).standard_normal((n, D)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+class FrozenClock:
+    time = NOW
+
+    def now(self) -> datetime:
+        return self.time
+
+
+class Sheets:
+    """As much of a FactStore as an index asks for."""
+
+    def __init__(self) -> None:
+        self.sheets: dict[tuple[int, str], VectorSheet] = {}
+        self.loads = 0
+
+    def put(self, scope: Scope, matrix: Matrix, *, version: int, fresh_until: datetime | None = None) -> None:
+        self.sheets[scope.person, scope.place] = VectorSheet(
+            version=MemoryVersion(epoch=0, shelves=((1, version),)),
+            fact_ids=np.arange(len(matrix), dtype=np.int64) + 100,
+            matrix=matrix,
+            fresh_until=fresh_until,
+        )
+
+    async def version(self, scope: Scope) -> MemoryVersion:
+        return self.sheets[scope.person, scope.place].version
+
+    async def vector_sheet(self, scope: Scope, model_id: str, dimension: int) -> VectorSheet:
+        self.loads += 1
+        return self.sheets[scope.person, scope.place]
+
+
+def scope_of(person: int, place: str = "") -> Scope:
+    return Scope(person=PersonId(person), account=AccountId(person), epoch=0, place=place)
+
+
+def index_over(sheets: Sheets, clock: FrozenClock | None = None, **options: int) -> PersonIndex:
+    return PersonIndex(sheets, clock or FrozenClock(), model_id=lambda: "m", **options)  # type: ignore[arg-type]
+
+
+def test_flat_search_is_exact() -> None:
+    matrix = matrix_of(500)
+    query = matrix[123]
+    hits = FaissFlat(matrix).search(query, 7)
+    best = np.argsort(-(matrix @ query))[:7]
+    assert [row for row, _ in hits] == best.tolist()
+    assert hits[0][1] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_flat_search_gives_no_more_than_there_is() -> None:
+    assert len(FaissFlat(matrix_of(3)).search(matrix_of(1)[0], 10)) == 3
+    assert FaissFlat(matrix_of(0)).search(matrix_of(1)[0], 10) == []
+    assert FaissFlat(matrix_of(3)).search(matrix_of(1)[0], 0) == []
+
+
+def test_the_index_is_a_copy() -> None:
+    matrix = matrix_of(3)
+    index = FaissFlat(matrix)
+    query = matrix[1].copy()
+    matrix[:] = 0
+    assert index.search(query, 1)[0][0] == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        np.empty(0, dtype=np.float32),
+        np.ones(D + 1, dtype=np.float32),
+        np.full(D, np.nan, dtype=np.float32),
+        np.ones((1, D), dtype=np.float32),
+    ],
+    ids=["empty", "of another dimension", "nan", "a matrix"],
+)
+def test_what_is_no_vector_is_refused(query: np.ndarray) -> None:
+    with pytest.raises(EmbedderUnavailable):
+        FaissFlat(matrix_of(3)).search(query, 2)
+
+
+async def test_a_query_without_dimension_is_refused() -> None:
+    sheets = Sheets()
+    sheets.put(scope_of(1), np.empty((0, 0), dtype=np.float32), version=1)
+    with pytest.raises(EmbedderUnavailable):
+        await index_over(sheets).search(scope_of(1), np.empty(0, dtype=np.float32), 2)
+
+
+async def test_a_person_is_loaded_once_a_version() -> None:
+    sheets, scope = Sheets(), scope_of(1)
+    index = index_over(sheets)
+    sheets.put(scope, matrix_of(5), version=1)
+    for _ in range(3):
+        assert (await index.search(scope, matrix_of(5)[2], 1))[0][0] == 102
+    assert sheets.loads == 1
+    sheets.put(scope, matrix_of(9, seed=1), version=2)
+    assert (await index.search(scope, matrix_of(9, seed=1)[7], 1))[0][0] == 107
+    assert sheets.loads == 2
+
+
+async def test_an_index_is_stale_when_the_first_fact_expires() -> None:
+    sheets, scope, clock = Sheets(), scope_of(1), FrozenClock()
+    index = index_over(sheets, clock)
+    sheets.put(scope, matrix_of(5), version=1, fresh_until=NOW + timedelta(days=1))
+    await index.search(scope, matrix_of(1)[0], 1)
+    clock.time = NOW + timedelta(hours=23)
+    await index.search(scope, matrix_of(1)[0], 1)
+    assert sheets.loads == 1
+    sheets.put(scope, matrix_of(2), version=1)
+    clock.time = NOW + timedelta(days=1)
+    assert len(await index.search(scope, matrix_of(1)[0], 9)) == 2
+
+
+async def test_places_of_a_person_are_apart() -> None:
+    sheets = Sheets()
+    sheets.put(scope_of(1), matrix_of(4), version=1)
+    sheets.put(scope_of(1, "g"), matrix_of(2), version=1)
+    index = index_over(sheets)
+    assert len(await index.search(scope_of(1), matrix_of(1)[0], 9)) == 4
+    assert len(await index.search(scope_of(1, "g"), matrix_of(1)[0], 9)) == 2
+
+
+async def test_the_least_recently_used_go_first_and_the_size_is_kept() -> None:
+    sheets = Sheets()
+    for person in range(1, 5):
+        sheets.put(scope_of(person), matrix_of(100), version=1)
+    each = 100 * (4 * D + 8) + person_index.ENTRY_BYTES
+    index = index_over(sheets, limit_bytes=3 * each)
+    query = matrix_of(1)[0]
+    for person in (1, 2, 3, 1, 4):
+        await index.search(scope_of(person), query, 1)
+        assert index.size_bytes <= 3 * each
+    loads = sheets.loads
+    for person in (1, 3, 4):
+        await index.search(scope_of(person), query, 1)
+    assert sheets.loads == loads == 4
+    await index.search(scope_of(2), query, 1)
+    assert sheets.loads == 5
+
+
+async def test_a_person_larger_than_the_cache_is_served_all_the_same() -> None:
+    sheets, scope = Sheets(), scope_of(1)
+    sheets.put(scope, matrix_of(100), version=1)
+    index = index_over(sheets, limit_bytes=10)
+    assert len(await index.search(scope, matrix_of(1)[0], 5)) == 5
+    assert index.size_bytes == 0
+
+
+async def test_a_large_person_is_searched_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    sheets, scope = Sheets(), scope_of(1)
+    sheets.put(scope, matrix_of(50), version=1)
+    monkeypatch.setattr(person_index, "INLINE_FLOATS", 10)
+    query = matrix_of(50)[33]
+    assert (await index_over(sheets).search(scope, query, 1))[0][0] == 133
+
+
+async def test_another_dimension_is_loaded_anew() -> None:
+    sheets, scope = Sheets(), scope_of(1)
+    sheets.put(scope, matrix_of(5), version=1)
+    index = index_over(sheets)
+    await index.search(scope, matrix_of(1)[0], 1)
+    sheets.sheets[scope.person, ""] = replace(
+        sheets.sheets[scope.person, ""], matrix=np.eye(5, 4, dtype=np.float32)
+    )
+    assert len(await index.search(scope, np.ones(4, dtype=np.float32), 9)) == 5
