@@ -1,0 +1,48 @@
+"""A NoneBot2 adapter for WeChat official accounts (公众号), usable on its own.
+
+Invariant: it imports nothing but NoneBot, wechatpy and its own folder.
+"""
+
+from .account import AccountError, OfficialAccount
+from .adapter import Adapter
+from .bot import Bot, ReplyTooLate
+from .event import (
+    ClickEvent,
+    Event,
+    FollowEvent,
+    OtherEvent,
+    RevokeEvent,
+    ScanEvent,
+    TextEvent,
+    UnfollowEvent,
+    UnsupportedEvent,
+    VoiceEvent,
+)
+from .message import Message, MessageSegment
+from .rendering import pages
+from .run import Deadlines
+from .store import MemoryReplyStore, ReplyStore
+
+__all__ = [
+    "AccountError",
+    "Adapter",
+    "Bot",
+    "ClickEvent",
+    "Deadlines",
+    "Event",
+    "FollowEvent",
+    "MemoryReplyStore",
+    "Message",
+    "MessageSegment",
+    "OfficialAccount",
+    "OtherEvent",
+    "ReplyStore",
+    "ReplyTooLate",
+    "RevokeEvent",
+    "ScanEvent",
+    "TextEvent",
+    "UnfollowEvent",
+    "UnsupportedEvent",
+    "VoiceEvent",
+    "pages",
+]
