@@ -1,0 +1,47 @@
+"""Message segments and their string form, CQ codes (OneBot 11, message/string.md).
+
+Invariant: pure; what is written as a string says the same as the segments it was written from.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+Segment = dict[str, Any]
+"""`{"type": …, "data": {…}}`."""
+
+
+def text(words: str) -> Segment:
+    return {"type": "text", "data": {"text": words}}
+
+
+def at(user_id: int | str) -> Segment:
+    return {"type": "at", "data": {"qq": str(user_id)}}
+
+
+def reply(message_id: int | str) -> Segment:
+    return {"type": "reply", "data": {"id": str(message_id)}}
+
+
+def plain_text(message: str | Sequence[Segment]) -> str:
+    """The text of a message. A string is returned as it is: its codes count as text here."""
+    if isinstance(message, str):
+        return message
+    return "".join(str(segment["data"]["text"]) for segment in message if segment["type"] == "text")
+
+
+def as_string(segments: Sequence[Segment]) -> str:
+    """Segments as a string with CQ codes."""
+    return "".join(_code(segment) for segment in segments)
+
+
+def _code(segment: Segment) -> str:
+    if segment["type"] == "text":
+        return _escaped(str(segment["data"]["text"]))
+    values = "".join(
+        f",{name}={_escaped(str(value)).replace(',', '&#44;')}" for name, value in segment["data"].items()
+    )
+    return f"[CQ:{segment['type']}{values}]"
+
+
+def _escaped(words: str) -> str:
+    return words.replace("&", "&amp;").replace("[", "&#91;").replace("]", "&#93;")

@@ -1,0 +1,162 @@
+"""Sending by OneBot: once, as text, and an honest account of what is known afterwards."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from nonebot.adapters.onebot.v11 import ActionFailed, Bot, NetworkError
+from nonebot.adapters.onebot.v11.exception import ApiNotAvailable
+
+from bot.channels import onebot
+from bot.channels.onebot import OneBotOutbox
+from bot.conversation.message import PLAYGROUND, AccountKey, Conversation, Kind, Message
+from bot.delivery import SendOutcome
+
+Behaviour = Callable[[int], Any]
+
+
+class RecordingBot(Bot):
+    """A connected bot that records its calls. `behaviour` gets the number of each."""
+
+    def __init__(self, self_id: str = "10001", behaviour: Behaviour = lambda number: None) -> None:
+        self.self_id = self_id
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self._behaviour = behaviour
+
+    async def call_api(self, api: str, **data: Any) -> Any:
+        self.calls.append((api, data))
+        outcome = self._behaviour(len(self.calls))
+        if isinstance(outcome, Exception):
+            raise outcome
+        return await outcome if outcome is not None else {"message_id": 1}
+
+    @property
+    def texts(self) -> list[str]:
+        return [data["message"].extract_plain_text() for _, data in self.calls]
+
+
+def message(openid: str = "20001", group: str = "", app_id: str = "10001") -> Message:
+    return Message(
+        key="5:1",
+        kind=Kind.TEXT,
+        sender=AccountKey(channel="onebot", app_id=app_id, openid=openid),
+        conversation=Conversation(channel="onebot", app_id=app_id, group=group),
+        text="x",
+        sent_at=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+
+
+def outbox(*bots: RecordingBot) -> OneBotOutbox:
+    return OneBotOutbox(lambda: {bot.self_id: bot for bot in bots})
+
+
+def failed(**info: Any) -> Behaviour:
+    return lambda number: ActionFailed(status="failed", **info)
+
+
+async def test_private_pages_in_order() -> None:
+    bot = RecordingBot()
+    assert await outbox(bot).send(message(), ("一", "二")) is SendOutcome.SENT
+    assert [(api, data["user_id"]) for api, data in bot.calls] == [("send_private_msg", 20001)] * 2
+    assert bot.texts == ["一", "二"]
+
+
+async def test_in_a_group_the_first_page_names_the_asker() -> None:
+    bot = RecordingBot()
+    await outbox(bot).send(message(group="30001"), ("一", "二"))
+    assert [(api, data["group_id"]) for api, data in bot.calls] == [("send_group_msg", 30001)] * 2
+    named = [[segment.data["qq"] for segment in data["message"]["at"]] for _, data in bot.calls]
+    assert named == [["20001"], []]
+
+
+async def test_nobody_is_named_where_nobody_is_known() -> None:
+    bot = RecordingBot()
+    await outbox(bot).send(message(openid="", group="30001"), ("大家好",))
+    assert [segment.type for segment in bot.calls[0][1]["message"]] == ["text"]
+
+
+async def test_codes_in_a_reply_stay_text() -> None:
+    bot = RecordingBot()
+    words = "[CQ:at,qq=all] 价格 [1,2] &amp;"
+    await outbox(bot).send(message(), (words,))
+    (segment,) = bot.calls[0][1]["message"]
+    assert (segment.type, segment.data) == ("text", {"text": words})
+
+
+async def test_ids_that_are_no_numbers_go_out_as_they_are() -> None:
+    bot = RecordingBot()
+    await outbox(bot).send(message(openid="u-1"), ("一",))
+    await outbox(bot).send(message(openid="-5"), ("一",))
+    assert [data["user_id"] for _, data in bot.calls] == ["u-1", -5]
+
+
+@pytest.mark.parametrize(
+    "info",
+    [
+        {"retcode": 1200, "message": "Timeout: NTEvent"},
+        {"retcode": 200, "message": "sendMsg Timeout"},
+        {"retcode": -1, "wording": "发送超时"},
+    ],
+)
+async def test_a_time_out_inside_the_client_is_unknown_and_not_sent_again(info: dict[str, Any]) -> None:
+    bot = RecordingBot(behaviour=failed(**info))
+    assert await outbox(bot).send(message(), ("一", "二")) is SendOutcome.UNKNOWN
+    assert bot.texts == ["一"]
+
+
+@pytest.mark.parametrize(
+    "info",
+    [
+        {"retcode": 120, "message": "muted"},
+        {"retcode": 100, "msg": "SEND_MSG_API_ERROR"},
+        {"retcode": 200, "message": "EventChecker Failed"},
+    ],
+)
+async def test_a_refusal_is_a_failure(info: dict[str, Any]) -> None:
+    bot = RecordingBot(behaviour=failed(**info))
+    assert await outbox(bot).send(message(), ("一", "二")) is SendOutcome.FAILED
+    assert bot.texts == ["一"]
+
+
+async def test_a_refusal_after_a_page_arrived_is_unknown_so_that_nothing_is_sent_twice() -> None:
+    bot = RecordingBot(
+        behaviour=lambda number: ActionFailed(status="failed", retcode=120) if number == 2 else None
+    )
+    assert await outbox(bot).send(message(), ("一", "二", "三")) is SendOutcome.UNKNOWN
+    assert bot.texts == ["一", "二"]
+
+
+async def test_no_answer_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never() -> None:
+        await __import__("asyncio").Event().wait()
+
+    monkeypatch.setattr(onebot, "_DEADLINE_SECONDS", 0.0)
+    bot = RecordingBot(behaviour=lambda number: never())
+    assert await outbox(bot).send(message(), ("一",)) is SendOutcome.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (NetworkError("WebSocket call api send_private_msg timeout"), SendOutcome.UNKNOWN),
+        (ApiNotAvailable(), SendOutcome.FAILED),
+    ],
+)
+async def test_errors_of_the_connection(error: Exception, outcome: SendOutcome) -> None:
+    bot = RecordingBot(behaviour=lambda number: error)
+    assert await outbox(bot).send(message(), ("一",)) is outcome
+
+
+async def test_without_a_connection_nothing_is_sent() -> None:
+    other = RecordingBot("10002")
+    assert not outbox(other).is_ready(message())
+    assert await outbox(other).send(message(), ("一",)) is SendOutcome.FAILED
+    assert other.calls == []
+    assert outbox(RecordingBot()).is_ready(message())
+
+
+async def test_a_try_out_message_goes_to_the_newest_client() -> None:
+    older, newer = RecordingBot("10001"), RecordingBot("10002")
+    await outbox(older, newer).send(message(app_id=PLAYGROUND), ("一",))
+    assert (older.texts, newer.texts) == ([], ["一"])
