@@ -1,0 +1,165 @@
+"""Retrieval: meaning and words fused, as of the store's version, and useful without vectors."""
+
+import numpy as np
+import pytest
+
+from bot.conversation.errors import EmbedderUnavailable
+from bot.conversation.ports import Matrix, Vector
+from bot.knowledge.passage import Passage
+from bot.knowledge.ports import PassageSheet
+from bot.knowledge.retrieval import Retrieval
+
+TEXTS = [
+    "七天内可以退货，运费自理。",
+    "电子发票三十天内可开。",
+    "型号 TM-880 报 E07 时断电重启。",
+    "会员满三晚升级。",
+]
+"""Their vectors are the axes of a space, in this order."""
+
+
+class Documents:
+    """A `PassageStore` to read from, whose content a test may change."""
+
+    def __init__(self, texts: list[str], embedded: list[int] | None = None) -> None:
+        self.loads = 0
+        self.set(texts, embedded, version=1)
+
+    def set(self, texts: list[str], embedded: list[int] | None = None, *, version: int) -> None:
+        """`embedded` are the positions that have a vector; all by default."""
+        places = list(range(len(texts))) if embedded is None else embedded
+        self.sheet = PassageSheet(
+            version=version,
+            # Ids with gaps, as after a replaced document.
+            passages=tuple(
+                Passage(id=10 * place + 7, document="手册.md", heading="", text=text)
+                for place, text in enumerate(texts)
+            ),
+            embedded_ids=np.array([10 * place + 7 for place in places], np.int64),
+            matrix=np.eye(4, dtype=np.float32)[places],
+        )
+
+    async def knowledge_version(self) -> int:
+        return self.sheet.version
+
+    async def passage_sheet(self, model_id: str, dimension: int) -> PassageSheet:
+        self.loads += 1
+        return self.sheet
+
+
+class Flat:
+    """`FlatIndex` in numpy."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self._matrix = matrix
+
+    def search(self, query: Vector, k: int) -> list[tuple[int, float]]:
+        if query.shape != self._matrix.shape[1:]:
+            raise EmbedderUnavailable
+        scores = self._matrix @ query
+        return [(int(row), float(scores[row])) for row in np.argsort(-scores, kind="stable")[:k]]
+
+
+class Questions:
+    """Names the model whose vectors the tests bring."""
+
+    model_id = "test"
+    dimension = 4
+
+
+def vector(*values: float) -> Vector:
+    row = np.array(values, np.float32)
+    return row / np.float32(np.linalg.norm(row))
+
+
+def retrieval(documents: Documents, embedder: Questions | None) -> Retrieval:
+    return Retrieval(documents, Flat, embedder)  # pyright: ignore[reportArgumentType]
+
+
+async def texts(
+    retrieval: Retrieval, question: str, k: int = 4, query_vector: Vector | None = None
+) -> list[str]:
+    return [found.passage.text for found in await retrieval.retrieve(question, k, query_vector)]
+
+
+async def test_nothing_ingested_finds_nothing() -> None:
+    assert await retrieval(Documents([]), Questions()).retrieve("退货", 4) == ()
+
+
+async def test_a_model_that_becomes_known_is_searched_from_then_on() -> None:
+    class Late(Questions):
+        is_known = False
+
+        @property
+        def model_id(self) -> str:
+            if not self.is_known:
+                raise EmbedderUnavailable
+            return "test"
+
+    documents, embedder = Documents(TEXTS), Late()
+    asked = retrieval(documents, embedder)
+    await asked.retrieve("退货", 4)
+    embedder.is_known = True
+    await asked.retrieve("退货", 4)
+    await asked.retrieve("退货", 4)
+    assert documents.loads == 2
+
+
+async def test_meaning_finds_what_shares_no_word() -> None:
+    near_first = vector(1, 0.2, 0.1, 0)
+    assert (await texts(retrieval(Documents(TEXTS), Questions()), "不想要了咋办", 1, near_first)) == [
+        TEXTS[0]
+    ]
+
+
+async def test_words_decide_between_equal_meanings() -> None:
+    undecided = vector(1, 1, 1, 1)
+    assert (await texts(retrieval(Documents(TEXTS), Questions()), "电子发票", 1, undecided)) == [TEXTS[1]]
+
+
+async def test_an_exact_token_beats_a_nearer_meaning() -> None:
+    misled = vector(1, 0.9, 0.8, 0.7)
+    assert (await texts(retrieval(Documents(TEXTS), Questions()), "ｅ07是什么", 1, misled)) == [TEXTS[2]]
+
+
+@pytest.mark.parametrize("embedder", [Questions(), None])
+async def test_without_a_vector_words_alone_find(embedder: Questions | None) -> None:
+    asked = retrieval(Documents(TEXTS), embedder)
+    (found,) = await asked.retrieve("能退货吗", 4)
+    assert found.passage.text == TEXTS[0]
+    assert found.dense is None
+    assert found.lexical > 0
+    assert await asked.retrieve("天气", 4) == ()
+
+
+async def test_a_vector_of_another_dimension_is_as_good_as_none() -> None:
+    assert await texts(retrieval(Documents(TEXTS), Questions()), "能退货吗", 4, vector(1, 0)) == [TEXTS[0]]
+
+
+async def test_passages_without_vectors_are_found_among_others() -> None:
+    documents = Documents(TEXTS, embedded=[2, 1])
+    found = await retrieval(documents, Questions()).retrieve("退货运费", 4, vector(0, 1, 0.5, 0))
+    assert {each.passage.text for each in found} == {TEXTS[0], TEXTS[1], TEXTS[2]}
+    assert {each.passage.text: each.dense is None for each in found}[TEXTS[0]]
+    by_text = {each.passage.text: each.dense for each in found}
+    assert by_text[TEXTS[1]] == pytest.approx(vector(0, 1, 0.5, 0)[1])
+    assert by_text[TEXTS[2]] == pytest.approx(vector(0, 1, 0.5, 0)[2])
+
+
+async def test_best_first_and_no_more_than_asked() -> None:
+    found = await retrieval(Documents(TEXTS), Questions()).retrieve("退货", 3, vector(1, 0.5, 0.4, 0.3))
+    assert len(found) == 3
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    assert await retrieval(Documents(TEXTS), Questions()).retrieve("退货", 0) == ()
+
+
+async def test_a_change_in_the_store_is_seen_at_once_and_loaded_once() -> None:
+    documents = Documents(TEXTS)
+    asked = retrieval(documents, Questions())
+    for _ in range(3):
+        assert await texts(asked, "退货") == [TEXTS[0]]
+    assert documents.loads == 1
+    documents.set(["改为十五天内可以退货。"], version=2)
+    for _ in range(3):
+        assert await texts(asked, "退货") == ["改为十五天内可以退货。"]
+    assert documents.loads == 2
