@@ -1,0 +1,98 @@
+"""An instruction-following model behind any OpenAI-compatible endpoint.
+
+Invariant: `complete` returns text worth sending, or raises an error of the house by the deadline.
+"""
+
+import re
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ValidationError
+
+from bot.conversation.errors import ModelRefused, ModelUnavailable
+from bot.conversation.ports import ChatLine
+from bot.llm.circuit import Circuit
+from bot.llm.openai_connection import OpenAiConnection
+from bot.llm.plain_text import without_unsafe_characters
+from bot.llm.provider_faults import REFUSAL, as_house_error, is_refusing, judge, read_error
+
+_THINKING = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.DOTALL)
+"""Reasoning models on plain servers put their thoughts before the answer; nobody should be sent those."""
+
+
+class _Part(BaseModel):
+    text: str | None = None
+
+
+class _Answer(BaseModel):
+    content: str | list[_Part] | None = None
+    refusal: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Answer
+    finish_reason: str | None = None
+
+
+class _Completion(BaseModel):
+    choices: list[_Choice]
+
+
+class OpenAiChat:
+    """A `ChatModel`. Not streamed."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        api_key: str,
+        model: str,
+        timeout_seconds: float,
+        circuit: Circuit | None = None,
+    ) -> None:
+        """`timeout_seconds` covers a whole `complete`, its retry included."""
+        self._connection = OpenAiConnection(
+            base_url=base_url, api_key=api_key, timeout_seconds=timeout_seconds, circuit=circuit
+        )
+        self._model = model
+
+    async def warm(self) -> None:
+        """Import and build the client ahead of the first message. Raises ModelUnavailable."""
+        await self._connection.warm()
+
+    async def complete(self, lines: Sequence[ChatLine]) -> str:
+        """The model's answer, never empty. See the port."""
+        messages = [{"role": line.role, "content": without_unsafe_characters(line.text)} for line in lines]
+        document = await self._connection.post(
+            "/chat/completions", {"model": self._model, "messages": messages}
+        )
+        return read_answer(document, self._connection.host)
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+
+def read_answer(document: object, where: str) -> str:
+    """The text of a completion.
+
+    Raises:
+        ModelRefused: the provider withheld it.
+        ModelUnavailable: empty, or not a completion. Some gateways send errors with status 200.
+    """
+    try:
+        choices = _Completion.model_validate(document).choices
+    except ValidationError:
+        # `from None`: pydantic quotes the input, which is what the model wrote to a person.
+        error = read_error(200, document)
+        raise as_house_error(judge(error), error, where) from None
+    if not choices:
+        raise ModelUnavailable(f"{where} 的回答是空的")
+    choice = choices[0]
+    if is_refusing(choice.finish_reason) or choice.message.refusal:
+        raise ModelRefused(REFUSAL)
+    content = choice.message.content
+    if isinstance(content, list):
+        content = "".join(part.text or "" for part in content)
+    text = without_unsafe_characters(_THINKING.sub("", content or "")).strip()
+    if not text:
+        raise ModelUnavailable(f"{where} 的回答是空的")
+    return text
