@@ -1,0 +1,207 @@
+"""/清除记忆: all of one's own memory, or a superuser's clearing of another's.
+
+Invariant: nothing is cleared without its sender's 「确认」 within five minutes; a superuser's right is
+asked again at that moment; whoever has none learns nothing about the person they named.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+from loguru import logger
+
+from bot.commands.context import Asker
+from bot.conversation.errors import StoreUnavailable
+from bot.conversation.message import AccountKey
+from bot.conversation.ports import Clock
+from bot.conversation.scope import PersonId
+from bot.conversation.text import clean, clip
+from bot.conversation.wording import Wording
+from bot.memory.fact import ForgetReceipt
+from bot.memory.ports import FactStore, TurnWindow
+from bot.ports import AuditLog, Confirmation, ConfirmationStore
+from identity.authority import Authority
+from identity.directory import Directory
+from identity.ports import AccountStore
+
+CONFIRM_WITHIN = timedelta(minutes=5)
+CLEAR_SELF = "clear_self"
+CLEAR_PERSON = "clear_person"
+LONGEST_REASON = 200
+"""Characters kept in the audit log."""
+_NAMESAKES = 200
+"""Accounts looked through for one openid, which may occur under several apps and inside other ids."""
+
+_PERSON = re.compile(r"#?([0-9]{1,18})号?")
+_ADDRESS = re.compile(r"([A-Za-z_]+)[:：](\S+)")
+_MENTION = re.compile(r"@\S+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Whose memory, by what was written: one of the three is set."""
+
+    person: PersonId | None = None
+    address: tuple[str, str] | None = None
+    """(channel, openid)."""
+    key: AccountKey | None = None
+
+
+class ClearingCommands:
+    """/清除记忆, 「确认」, 「取消」."""
+
+    def __init__(
+        self,
+        *,
+        facts: FactStore,
+        window: TurnWindow,
+        confirmations: ConfirmationStore,
+        audit: AuditLog,
+        accounts: AccountStore,
+        directory: Directory,
+        authority: Authority,
+        wording: Wording,
+        clock: Clock,
+    ) -> None:
+        self._facts = facts
+        self._window = window
+        self._confirmations = confirmations
+        self._audit = audit
+        self._accounts = accounts
+        self._directory = directory
+        self._authority = authority
+        self._wording = wording
+        self._clock = clock
+
+    async def ask(self, asker: Asker, argument: str) -> str:
+        """First step: say what would happen and wait for 「确认」."""
+        if argument or asker.message.mentioned:
+            return await self._ask_for_other(asker, argument)
+        if asker.is_in_group:
+            return self._wording.say("private_only")
+        await self._wait(asker, Confirmation(action=CLEAR_SELF, argument="", reason=""))
+        return self._wording.say("clear_self_ask")
+
+    async def confirm(self, asker: Asker) -> str | None:
+        """Second step. None: nothing waits for it."""
+        pending = await self._confirmations.pending(asker.account.id)
+        if pending is None:
+            return None
+        if pending.action == CLEAR_SELF and asker.is_in_group:
+            return self._wording.say("private_only")
+        taken = await self._confirmations.take(asker.account.id)
+        if taken is None:
+            return None
+        if taken.action == CLEAR_SELF:
+            return await self._clear_self(asker)
+        return await self._clear_other(asker, taken)
+
+    async def cancel(self, asker: Asker) -> str | None:
+        """None: nothing waits."""
+        if await self._confirmations.take(asker.account.id) is None:
+            return None
+        return self._wording.say("clear_cancelled")
+
+    async def leave(self, asker: Asker) -> None:
+        """Anything but 「确认」 leaves the memory: a later 「确认」 may mean something else."""
+        if await self._confirmations.pending(asker.account.id) is not None:
+            await self._confirmations.take(asker.account.id)
+
+    async def _ask_for_other(self, asker: Asker, argument: str) -> str:
+        if not await self._authority.is_superuser(asker.message.sender):
+            return self._wording.say("clear_other_refused")
+        parsed = parse_target(argument, asker.message.mentioned)
+        if parsed is None:
+            return self._wording.say("clear_usage")
+        target, reason = parsed
+        people = await self._people(asker, target)
+        if not people:
+            return self._wording.say("find_nothing")
+        if len(people) > 1:
+            numbers = "、".join(map(str, sorted(people)))
+            return self._wording.say("clear_several", people=numbers)
+        (person,) = people
+        confirmation = Confirmation(action=CLEAR_PERSON, argument=str(person), reason=reason)
+        await self._wait(asker, confirmation)
+        return self._wording.say("clear_other_ask", person=person, reason=reason)
+
+    async def _wait(self, asker: Asker, confirmation: Confirmation) -> None:
+        await self._confirmations.ask(asker.account.id, confirmation, self._clock.now() + CONFIRM_WITHIN)
+
+    async def _people(self, asker: Asker, target: Target) -> set[PersonId]:
+        """Whole ids only: a part of one names nobody."""
+        if target.person is not None:
+            return {target.person} if await self._accounts.accounts_of(target.person) else set()
+        if target.key is not None:
+            account = await self._accounts.find_account(target.key)
+            return {account.person} if account else set()
+        assert target.address is not None
+        channel, openid = target.address
+        here = AccountKey(channel=channel, app_id=asker.message.sender.app_id, openid=openid)
+        if (account := await self._accounts.find_account(here)) is not None:
+            return {account.person}
+        found = await self._directory.find(openid, _NAMESAKES)
+        return {account.person for account in found if account.key.address == f"{channel}:{openid}"}
+
+    async def _clear_self(self, asker: Asker) -> str:
+        receipt = await self._clear(asker, asker.account.person, CLEAR_SELF, "")
+        return self._wording.say("clear_self_done", facts=receipt.facts, turns=receipt.turns)
+
+    async def _clear_other(self, asker: Asker, confirmation: Confirmation) -> str:
+        if not await self._authority.is_superuser(asker.message.sender):
+            return self._wording.say("clear_other_refused")
+        person = PersonId(int(confirmation.argument))
+        receipt = await self._clear(asker, person, CLEAR_PERSON, confirmation.reason)
+        return self._wording.say(
+            "clear_other_done",
+            person=person,
+            facts=receipt.facts,
+            turns=receipt.turns,
+            jobs=receipt.jobs,
+            deliveries=receipt.deliveries,
+            vectors=receipt.vectors,
+        )
+
+    async def _clear(self, asker: Asker, person: PersonId, action: str, reason: str) -> ForgetReceipt:
+        accounts = await self._accounts.accounts_of(person)
+        receipt = await self._facts.clear_person(person)
+        detail = (
+            f"facts={receipt.facts} turns={receipt.turns} jobs={receipt.jobs} "
+            f"deliveries={receipt.deliveries} vectors={receipt.vectors}"
+        )
+        await self._audit.record(asker.message.sender, action, person, reason, detail)
+        scopes = {account.scope("") for account in accounts if account.person == person}
+        if asker.scope.person == person:
+            scopes.add(asker.scope)
+        for scope in scopes:
+            try:
+                await self._window.drop(scope)
+            except StoreUnavailable as error:
+                # The epoch has passed, so nothing reads it again; it only lives until its TTL.
+                logger.warning("a cleared window was left to its TTL: {}", error)
+        return receipt
+
+
+def parse_target(argument: str, mentioned: tuple[AccountKey, ...]) -> tuple[Target, str] | None:
+    """(whose memory, why) of `<人> <理由>`; None when either is missing or ambiguous.
+
+    With one person mentioned the argument is the reason, since channels take the mention out.
+    """
+    said = clean(argument)
+    if mentioned:
+        reason = clip(_MENTION.sub("", said, count=1), LONGEST_REASON)
+        is_named_twice = _named(said.partition(" ")[0]) is not None
+        if len(set(mentioned)) > 1 or is_named_twice or not reason:
+            return None
+        return Target(key=mentioned[0]), reason
+    first, _, rest = said.partition(" ")
+    target, reason = _named(first), clip(rest, LONGEST_REASON)
+    return (target, reason) if target is not None and reason else None
+
+
+def _named(word: str) -> Target | None:
+    if (person := _PERSON.fullmatch(word)) is not None:
+        return Target(person=PersonId(int(person[1])))
+    if (address := _ADDRESS.fullmatch(word)) is not None:
+        return Target(address=(address[1].lower(), address[2]))
+    return None

@@ -1,0 +1,66 @@
+"""What a command is given and what it gives back."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import TypeAlias
+
+from bot.conversation.message import Message
+from bot.conversation.scope import Scope
+from bot.conversation.wording import Wording
+from identity.model import Account
+
+StatusReport: TypeAlias = Callable[[], Awaitable[Mapping[str, str]]]
+"""The state of the house for a superuser, as label → value in 简体中文, in the order to show.
+
+A value under `DEGRADED` says what doesn't work; its absence, or "", means all is well.
+"""
+DEGRADED = "降级"
+
+LOCAL_TIME = timezone(timedelta(hours=8))
+"""Beijing time, all of China's: people read dates in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandContext:
+    """A message that may be a command. Without account and scope the sender is a stranger."""
+
+    message: Message
+    account: Account | None = None
+    scope: Scope | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandReply:
+    """What a command says."""
+
+    text: str
+    taken: int | None = None
+    """The inbox id of a held delivery one page of which this hands over."""
+    decided_by: str = "command"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Somebody known who gave a command, and where."""
+
+    message: Message
+    account: Account
+    scope: Scope
+
+    @property
+    def is_in_group(self) -> bool:
+        return self.message.conversation.is_group
+
+
+def local_date(at: datetime) -> str:
+    """The day in Beijing time, e.g. `2025-11-29`."""
+    return at.astimezone(LOCAL_TIME).date().isoformat()
+
+
+def channel_name(wording: Wording, channel: str) -> str:
+    """What people call a channel; its own name where the catalogue has none."""
+    try:
+        return wording.say(f"channel_{channel}")
+    except KeyError:
+        return channel

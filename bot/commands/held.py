@@ -1,0 +1,41 @@
+"""「继续」: hand over the next page of a held answer.
+
+Invariant: pages go out in order, only to the person they were written for, and never from a private
+chat into a group.
+"""
+
+from bot.commands.context import Asker, CommandReply
+from bot.conversation.text import clip
+from bot.conversation.wording import Wording
+from bot.ports import Delivery, DeliveryStore
+
+QUESTION_CHARACTERS = 8
+"""Enough to know one's own question again, and short: the page behind it is nearly full already."""
+NAMED_PAGE_BYTES = 2_000
+"""The page limit of the narrowest channel (WeChat: DESIGN.md, "Pages"). A page that would grow beyond
+it with its heading goes without, or the rest of it would come after the pages that follow."""
+
+
+class HeldAnswers:
+    """Pages that wait for their reader."""
+
+    def __init__(self, deliveries: DeliveryStore, wording: Wording) -> None:
+        self._deliveries = deliveries
+        self._wording = wording
+
+    async def next_page(self, asker: Asker, *, is_plain: bool) -> CommandReply | None:
+        """None: nothing is held and the person may have meant something else."""
+        if asker.is_in_group:
+            return None if is_plain else CommandReply(text=self._wording.say("private_only"))
+        held = await self._deliveries.oldest_held(asker.account.id)
+        if held is None or not held.remaining:
+            return None if is_plain else CommandReply(text=self._wording.say("held_nothing"))
+        return CommandReply(text=self._named(held), taken=held.inbox_id)
+
+    def _named(self, held: Delivery) -> str:
+        page = held.remaining[0]
+        question = clip(held.question, QUESTION_CHARACTERS)
+        if held.next_page > 0 or not question:
+            return page
+        named = self._wording.say("held_first", question=question, page=page)
+        return named if len(named.encode("utf-8", "replace")) <= NAMED_PAGE_BYTES else page

@@ -1,0 +1,127 @@
+"""Which command a message is: slash forms in Chinese and English, and plain words.
+
+Invariant: pure; plain words count only as the whole message or in forms that say to whom they speak,
+so that 「忘记密码怎么办」 or 「记住了吗」 never deletes or stores anything.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.conversation.text import after_slash, clean, content, normalise
+
+
+class Command(StrEnum):
+    """What can be asked for."""
+
+    HELP = "help"
+    ID = "id"
+    MEMORY = "memory"
+    REMEMBER = "remember"
+    FORGET = "forget"
+    CLEAR = "clear"
+    FIND = "find"
+    STATUS = "status"
+    CONTINUE = "continue"
+    CLAIM = "claim"
+    PRIVACY = "privacy"
+    CONFIRM = "confirm"
+    CANCEL = "cancel"
+    HUMAN = "human"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A command and what it is about, as the person wrote it."""
+
+    command: Command
+    argument: str = ""
+    is_plain: bool = False
+    """Said in plain words, so it may also have been talk."""
+
+
+_SLASH = {
+    **dict.fromkeys(("帮助", "菜单", "help"), Command.HELP),
+    **dict.fromkeys(("我的编号", "编号", "id"), Command.ID),
+    **dict.fromkeys(("我的记忆", "记忆", "memory"), Command.MEMORY),
+    **dict.fromkeys(("记住", "记一下", "remember"), Command.REMEMBER),
+    **dict.fromkeys(("忘记", "忘掉", "forget"), Command.FORGET),
+    **dict.fromkeys(("清除记忆", "清空记忆", "clear"), Command.CLEAR),
+    **dict.fromkeys(("查人", "find"), Command.FIND),
+    **dict.fromkeys(("状态", "status"), Command.STATUS),
+    **dict.fromkeys(("继续", "continue"), Command.CONTINUE),
+    **dict.fromkeys(("认领", "claim"), Command.CLAIM),
+    **dict.fromkeys(("隐私", "privacy"), Command.PRIVACY),
+    **dict.fromkeys(("确认", "confirm"), Command.CONFIRM),
+    **dict.fromkeys(("取消", "cancel"), Command.CANCEL),
+    **dict.fromkeys(("人工", "human"), Command.HUMAN),
+}
+_GLUED = ("记住", "记一下", "忘记", "忘掉", "清除记忆", "清空记忆", "查人", "认领")
+"""Chinese is written without spaces: 「/忘记尺码」 is /忘记 with an argument."""
+
+_WHOLE = {
+    **dict.fromkeys(("帮助", "help"), Command.HELP),
+    **dict.fromkeys(("我的编号",), Command.ID),
+    **dict.fromkeys(
+        (
+            *("我的记忆", "你记得我什么", "你都记得我什么", "你还记得我什么", "你都记得我些什么"),
+            *("你记得我哪些事", "你都记得什么", "你记住了我什么", "你都记住了我什么", "您都记得我什么"),
+            *("您记得我什么", "whatdoyouememberaboutme", "whatdoyouknowaboutme"),
+        ),
+        Command.MEMORY,
+    ),
+    **dict.fromkeys(("清除记忆", "清空记忆", "清除我的记忆", "清空我的记忆", "删除我的记忆"), Command.CLEAR),
+    **dict.fromkeys(("继续", "好了吗", "然后呢"), Command.CONTINUE),
+    **dict.fromkeys(("记住", "帮我记住", "帮我记一下"), Command.REMEMBER),
+    **dict.fromkeys(("隐私", "隐私说明", "隐私政策"), Command.PRIVACY),
+    **dict.fromkeys(("确认", "确认清除"), Command.CONFIRM),
+    **dict.fromkeys(("取消",), Command.CANCEL),
+    **dict.fromkeys(("人工", "转人工", "人工客服", "转人工客服", "找真人", "找人工"), Command.HUMAN),
+}
+_LONGEST_WHOLE = 40
+"""Characters. Longer messages are no command in plain words of `_WHOLE`."""
+
+_FORGET = re.compile(
+    r"(?:请|麻烦)?(?:你|您)?(?:帮我)?(?:把)?(?:忘记|忘掉|忘了|别记|不要记|删掉|删除)"
+    r"(?P<what>(?:(?:我|咱)?(?:刚才|刚刚|之前|上次|以前|前面|方才)(?:和你|跟你|对你)?(?:说|讲|提|告诉你)"
+    r"|我(?:和你|跟你|对你)?(?:说|讲|提|告诉你)(?:过|到|的)"
+    r"|关于我|你记得的|你记住的|我的).*)",
+    re.DOTALL,
+)
+_NOT_AN_ORDER = re.compile(
+    r"[?？]|怎么|怎样|如何|咋|能不能|能否|可以吗|吗$|么$|密码|口令|账号|帐号|验证码|订单$|了$"
+)
+"""A question, or something of the shop's that was lost: 「忘了我的密码」「删除我的订单」."""
+_FORGET_AFTER = re.compile(
+    r"(?:请|麻烦)?(?:你|您)?把(?P<what>我(?:刚才|刚刚|之前|上次)?(?:说|讲|提)?(?:过)?的.+?)(?:忘了|忘掉|忘记)(?:吧)?"
+)
+_LONGEST_FORGET = 100
+
+
+def parse(text: str) -> Call | None:
+    """The command in a text, or None. 「记住…」 in plain words is the judge's to recognise."""
+    rest = after_slash(text)
+    if rest is not None:
+        return _parse_slash(rest)
+    if len(text) <= _LONGEST_WHOLE and (command := _WHOLE.get(content(text))) is not None:
+        return Call(command=command, is_plain=True)
+    return _parse_forget(text) if len(text) <= _LONGEST_FORGET else None
+
+
+def _parse_slash(rest: str) -> Call | None:
+    head, *tail = rest.split(maxsplit=1)
+    command = _SLASH.get(normalise(head))
+    if command is not None:
+        return Call(command=command, argument=tail[0].strip() if tail else "")
+    for name in _GLUED:
+        if rest.startswith(name):
+            return Call(command=_SLASH[name], argument=rest[len(name) :].lstrip(" \t:：,，").strip())
+    return None
+
+
+def _parse_forget(text: str) -> Call | None:
+    said = clean(text).rstrip("。.!！~～ ")
+    found = _FORGET.fullmatch(said) or _FORGET_AFTER.fullmatch(said)
+    if found is None or _NOT_AN_ORDER.search(said.removesuffix("忘了")):
+        return None
+    return Call(command=Command.FORGET, argument=found["what"].strip(" ：:，,"), is_plain=True)

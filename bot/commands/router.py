@@ -1,0 +1,169 @@
+"""The router of commands: one call for each message, in every channel.
+
+Invariant: whatever isn't a command, or may have been talk and finds nothing to act on, comes back as
+None, so that no message is swallowed.
+"""
+
+from loguru import logger
+
+from bot.commands.clearing import ClearingCommands
+from bot.commands.context import DEGRADED, Asker, CommandContext, CommandReply, StatusReport
+from bot.commands.held import HeldAnswers
+from bot.commands.memory import MemoryCommands
+from bot.commands.parsing import Call, Command, parse
+from bot.commands.people import PeopleCommands
+from bot.conversation.ports import Clock
+from bot.conversation.wording import Wording
+from bot.memory.explicit import explicit_memory
+from bot.memory.forget import Forget
+from bot.memory.ports import FactStore, TurnWindow
+from bot.ports import AuditLog, ConfirmationStore, DeliveryStore
+from identity.authority import Authority
+from identity.directory import Directory
+from identity.ports import AccountStore
+
+_FOR_STRANGERS = frozenset({Command.HELP, Command.PRIVACY, Command.STATUS})
+"""What needs no account."""
+LONGEST_TO_REMEMBER = 1_000
+"""Characters. A longer text that begins with 「记住」 is a document; the judge reads it after the answer."""
+
+
+class Commands:
+    """Recognises commands and carries them out."""
+
+    def __init__(
+        self,
+        *,
+        facts: FactStore,
+        window: TurnWindow,
+        forget: Forget,
+        deliveries: DeliveryStore,
+        confirmations: ConfirmationStore,
+        audit: AuditLog,
+        accounts: AccountStore,
+        directory: Directory,
+        authority: Authority,
+        status: StatusReport,
+        wording: Wording,
+        clock: Clock,
+    ) -> None:
+        self._memory = MemoryCommands(facts, window, forget, wording)
+        self._people = PeopleCommands(directory, authority, wording)
+        self._held = HeldAnswers(deliveries, wording)
+        self._clearing = ClearingCommands(
+            facts=facts,
+            window=window,
+            confirmations=confirmations,
+            audit=audit,
+            accounts=accounts,
+            directory=directory,
+            authority=authority,
+            wording=wording,
+            clock=clock,
+        )
+        self._authority = authority
+        self._status = status
+        self._wording = wording
+
+    async def handle(self, context: CommandContext) -> CommandReply | None:
+        """Carry out the command in a message. None: it holds none.
+
+        Raises StoreUnavailable.
+        """
+        call = _recognise(context.message.text)
+        if context.message.is_anonymous or context.account is None or context.scope is None:
+            return await self._for_stranger(call)
+        asker = Asker(message=context.message, account=context.account, scope=context.scope)
+        if call is None or call.command is not Command.CONFIRM:
+            if call is not None and call.command is Command.CANCEL:
+                return _reply(await self._clearing.cancel(asker) or self._nothing_to_do(call))
+            await self._clearing.leave(asker)
+        if call is None:
+            return None
+        if call.command is Command.CONTINUE:
+            return await self._held.next_page(asker, is_plain=call.is_plain)
+        return _reply(await self._carry_out(call, asker) or self._nothing_to_do(call))
+
+    def _nothing_to_do(self, call: Call) -> str | None:
+        """Plain words may have been talk; a slash never is."""
+        return None if call.is_plain else self._wording.say("confirm_nothing")
+
+    async def _carry_out(self, call: Call, asker: Asker) -> str | None:
+        match call.command:
+            case Command.ID:
+                return self._people.own_id(asker)
+            case Command.CLAIM:
+                return await self._people.claim(asker, call.argument)
+            case Command.FIND:
+                return await self._people.find(asker, call.argument)
+            case Command.MEMORY:
+                return await self._memory.show(asker)
+            case Command.REMEMBER:
+                return await self._memory.remember(asker, call.argument)
+            case Command.FORGET:
+                return await self._memory.forget(asker, call.argument)
+            case Command.CLEAR:
+                return await self._clearing.ask(asker, call.argument)
+            case Command.CONFIRM:
+                return await self._clearing.confirm(asker)
+            case _:
+                return await self._about_the_house(call.command, asker)
+
+    async def _about_the_house(self, command: Command, asker: Asker) -> str:
+        match command:
+            case Command.STATUS:
+                return await self._state(asker)
+            case Command.PRIVACY:
+                return self._wording.say("privacy")
+            case _:
+                return await self._help(asker)
+
+    def _ask_for_human(self, asker: Asker) -> str:
+        """The operator hears of it through the log; the person may go on talking meanwhile."""
+        logger.warning("{} 号人（{}）要找真人", asker.account.person, asker.message.sender.channel)
+        return self._wording.say("human_leave_message")
+
+    async def _for_stranger(self, call: Call | None) -> CommandReply | None:
+        if call is None or (call.is_plain and call.command not in _FOR_STRANGERS | {Command.MEMORY}):
+            return None
+        match call.command:
+            case Command.HELP:
+                return _reply(self._wording.say("help"))
+            case Command.PRIVACY:
+                return _reply(self._wording.say("privacy"))
+            case Command.STATUS:
+                return _reply(await self._short_state())
+            case _:
+                return _reply(self._wording.say("anonymous"))
+
+    async def _help(self, asker: Asker) -> str:
+        if await self._authority.is_superuser(asker.message.sender):
+            return self._wording.say("help_superuser", help=self._wording.say("help"))
+        return self._wording.say("help")
+
+    async def _state(self, asker: Asker) -> str:
+        if asker.is_in_group or not await self._authority.is_superuser(asker.message.sender):
+            return await self._short_state()
+        report = await self._status()
+        lines = "\n".join(
+            self._wording.say("status_line", label=label, value=value)
+            for label, value in report.items()
+            if value
+        )
+        return self._wording.say("status_report", lines=lines)
+
+    async def _short_state(self) -> str:
+        report = await self._status()
+        return self._wording.say("status_degraded" if report.get(DEGRADED) else "status_ok")
+
+
+def _recognise(text: str) -> Call | None:
+    call = parse(text)
+    if call is not None or len(text) > LONGEST_TO_REMEMBER:
+        return call
+    words = explicit_memory(text)
+    return None if words is None else Call(command=Command.REMEMBER, argument=words, is_plain=True)
+
+
+def _reply(text: str | None) -> CommandReply | None:
+    return None if text is None else CommandReply(text=text)

@@ -1,0 +1,589 @@
+"""The commands, over stores that live in memory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.commands import DEGRADED, CommandContext, CommandReply, Commands
+from bot.commands.clearing import CONFIRM_WITHIN, parse_target
+from bot.commands.held import NAMED_PAGE_BYTES
+from bot.commands.people import mask
+from bot.conversation.errors import StoreUnavailable
+from bot.conversation.message import PLAYGROUND, AccountKey, Conversation, Kind, Message
+from bot.conversation.scope import AccountId, PersonId, Scope
+from bot.conversation.wording import Wording
+from bot.memory.fact import Fact, FactKind, ForgetReceipt, MemoryVersion, NewFact
+from bot.memory.forget import Forget
+from bot.memory.ports import FactSheet
+from bot.ports import Confirmation, Delivery, DeliveryState
+from identity.authority import Authority
+from identity.directory import Directory
+from identity.model import Account
+from identity.phone import PhoneHasher
+
+NOW = datetime(2025, 11, 29, 18, 30, tzinfo=UTC)
+WORDING = Wording.load("zh_CN")
+
+ALICE = AccountKey(channel="wechat", app_id="wxshop", openid="oAlice_0123456789")
+ALICE_QQ = AccountKey(channel="onebot", app_id="10000", openid="20001")
+BOB = AccountKey(channel="wechat", app_id="wxshop", openid="oBobby_0123456789")
+ROOT = AccountKey(channel="onebot", app_id="10000", openid="99999")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.at = NOW
+
+    def now(self) -> datetime:
+        return self.at
+
+
+class Facts:
+    """`FactStore`, as far as commands go."""
+
+    def __init__(self) -> None:
+        self.held: dict[tuple[PersonId, str], list[Fact]] = {}
+        self.epochs: dict[PersonId, int] = {}
+        self.cleared: list[PersonId] = []
+
+    def hold(self, scope: Scope, *texts: str, channel: str = "wechat") -> None:
+        for text in texts:
+            known = self.held.setdefault((scope.person, scope.place), [])
+            known.append(
+                Fact(
+                    id=sum(map(len, self.held.values())) + 1,
+                    kind=FactKind.PREFERENCE,
+                    text=text,
+                    importance=0.5,
+                    said_at=NOW + timedelta(minutes=len(known)),
+                    channel=channel,
+                )
+            )
+
+    def texts(self, scope: Scope) -> list[str]:
+        return [fact.text for fact in self.held.get((scope.person, scope.place), [])]
+
+    async def fact_sheet(self, scope: Scope) -> FactSheet:
+        facts = tuple(self.held.get((scope.person, scope.place), []))
+        return FactSheet(version=MemoryVersion(epoch=scope.epoch, shelves=()), facts=facts)
+
+    async def keep(
+        self,
+        scope: Scope,
+        facts: Sequence[NewFact],
+        vectors: object,
+        model_id: str,
+        *,
+        source_turn: int | None,
+        job: int | None = None,
+    ) -> tuple[int, ...]:
+        assert vectors is None
+        if scope.epoch < self.epochs.get(scope.person, 0):
+            return ()
+        new = [fact.text for fact in facts if fact.text not in self.texts(scope)]
+        self.hold(scope, *new)
+        return tuple(range(len(new)))
+
+    async def forget_facts(self, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
+        known = self.held.get((scope.person, scope.place), [])
+        left = [fact for fact in known if fact.id not in fact_ids]
+        self.held[scope.person, scope.place] = left
+        return ForgetReceipt(facts=len(known) - len(left))
+
+    async def clear_person(self, person: PersonId) -> ForgetReceipt:
+        self.cleared.append(person)
+        places = [key for key in self.held if key[0] == person]
+        count = sum(len(self.held.pop(key)) for key in places)
+        return ForgetReceipt(facts=count, turns=7, jobs=1, deliveries=2, vectors=count)
+
+
+class Window:
+    def __init__(self) -> None:
+        self.dropped: list[Scope] = []
+        self.is_away = False
+
+    async def drop(self, scope: Scope) -> None:
+        if self.is_away:
+            raise StoreUnavailable("redis")
+        self.dropped.append(scope)
+
+
+class Deliveries:
+    def __init__(self) -> None:
+        self.held: dict[AccountId, Delivery] = {}
+
+    async def oldest_held(self, account: AccountId) -> Delivery | None:
+        return self.held.get(account)
+
+
+class Confirmations:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._waiting: dict[AccountId, tuple[Confirmation, datetime]] = {}
+
+    async def ask(self, account: AccountId, confirmation: Confirmation, expires_at: datetime) -> None:
+        self._waiting[account] = (confirmation, expires_at)
+
+    async def pending(self, account: AccountId) -> Confirmation | None:
+        waiting = self._waiting.get(account)
+        return waiting[0] if waiting and waiting[1] > self._clock.now() else None
+
+    async def take(self, account: AccountId) -> Confirmation | None:
+        pending = await self.pending(account)
+        self._waiting.pop(account, None)
+        return pending
+
+
+class Audit:
+    def __init__(self) -> None:
+        self.rows: list[tuple[AccountKey | None, str, PersonId | None, str, str]] = []
+
+    async def record(
+        self, actor: AccountKey | None, action: str, subject: PersonId | None, reason: str, detail: str
+    ) -> None:
+        self.rows.append((actor, action, subject, reason, detail))
+
+
+class Accounts:
+    def __init__(self) -> None:
+        self.all: list[Account] = []
+        self.claimed: list[tuple[str, str, str]] = []
+        self.code_hash: bytes | None = None
+
+    def add(self, key: AccountKey, person: int) -> Account:
+        account = Account(
+            id=AccountId(len(self.all) + 1),
+            key=key,
+            unionid="",
+            person=PersonId(person),
+            epoch=0,
+            is_greeted=True,
+        )
+        self.all.append(account)
+        return account
+
+    async def find_account(self, key: AccountKey) -> Account | None:
+        return next((account for account in self.all if account.key == key), None)
+
+    async def accounts_of(self, person: PersonId) -> tuple[Account, ...]:
+        return tuple(account for account in self.all if account.person == person)
+
+    async def find_accounts(self, word: str, phone_hash: bytes | None, limit: int) -> tuple[Account, ...]:
+        return tuple(account for account in self.all if word in account.key.openid)[:limit]
+
+    async def superusers(self) -> Sequence[tuple[str, str, str]]:
+        return self.claimed
+
+    async def issue_claim_code(self, code_hash: bytes) -> bool:
+        self.code_hash = code_hash
+        return True
+
+    async def claim_superuser(self, key: AccountKey, code_hash: bytes) -> bool:
+        if code_hash != self.code_hash:
+            return False
+        self.code_hash = None
+        self.claimed.append((key.channel, key.app_id, key.openid))
+        return True
+
+
+@dataclass
+class House:
+    """Everything commands work with, and the commands."""
+
+    clock: Clock = field(default_factory=Clock)
+    facts: Facts = field(default_factory=Facts)
+    window: Window = field(default_factory=Window)
+    deliveries: Deliveries = field(default_factory=Deliveries)
+    audit: Audit = field(default_factory=Audit)
+    accounts: Accounts = field(default_factory=Accounts)
+    report: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.confirmations = Confirmations(self.clock)
+        self.authority = Authority(self.accounts, [ROOT.address], lambda: 0.0)  # type: ignore[arg-type]
+        self.commands = Commands(
+            facts=self.facts,  # type: ignore[arg-type]
+            window=self.window,  # type: ignore[arg-type]
+            forget=Forget(self.facts),  # type: ignore[arg-type]
+            deliveries=self.deliveries,  # type: ignore[arg-type]
+            confirmations=self.confirmations,
+            audit=self.audit,
+            accounts=self.accounts,  # type: ignore[arg-type]
+            directory=Directory(self.accounts, PhoneHasher(b"p" * 32)),  # type: ignore[arg-type]
+            authority=self.authority,
+            status=self.status,
+            wording=WORDING,
+            clock=self.clock,
+        )
+        self.alice = self.accounts.add(ALICE, 1)
+        self.bob = self.accounts.add(BOB, 2)
+        self.root = self.accounts.add(ROOT, 3)
+
+    async def status(self) -> Mapping[str, str]:
+        return self.report
+
+    async def reply(
+        self, account: Account | None, text: str, *, group: str = "", mentioned: tuple[AccountKey, ...] = ()
+    ) -> CommandReply | None:
+        key = account.key if account else AccountKey(channel="onebot", app_id="10000", openid="")
+        conversation = Conversation(channel=key.channel, app_id=key.app_id, group=group)
+        message = Message(
+            key="1",
+            kind=Kind.TEXT,
+            sender=key,
+            conversation=conversation,
+            text=text,
+            sent_at=self.clock.now(),
+            mentioned=mentioned,
+        )
+        scope = account.scope(conversation.place) if account else None
+        return await self.commands.handle(CommandContext(message=message, account=account, scope=scope))
+
+    async def say(self, account: Account | None, text: str, **more: object) -> str | None:
+        reply = await self.reply(account, text, **more)  # type: ignore[arg-type]
+        return reply.text if reply else None
+
+
+@pytest.fixture
+def house() -> House:
+    return House()
+
+
+async def test_talk_is_left_to_others(house: House) -> None:
+    for text in ("营业时间", "继续", "好了吗", "确认", "取消", "记住了吗", "忘记密码怎么办", "/没有这个"):
+        assert await house.say(house.alice, text) is None
+
+
+async def test_help_names_superuser_commands_to_superusers_only(house: House) -> None:
+    assert await house.say(house.alice, "／帮助") == WORDING.say("help")
+    assert "/查人" in (await house.say(house.root, "/help") or "")
+
+
+async def test_privacy_in_plain_words(house: House) -> None:
+    assert await house.say(house.alice, "隐私") == WORDING.say("privacy")
+
+
+async def test_own_id_is_told_in_private_only(house: House) -> None:
+    assert await house.say(house.alice, "/我的编号") == "您的账号编号：wechat:oAlice_0123456789"
+    assert ALICE.openid not in (await house.say(house.alice, "/我的编号", group="g") or "")
+
+
+class TestMemory:
+    async def test_lists_newest_first_with_source_and_date(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我叫八六")
+        house.facts.hold(scope, "对花生过敏", channel="onebot")
+        assert await house.say(house.alice, "你都记得我什么？") == (
+            "我记得这些（共 2 件）：\n· 对花生过敏（QQ，2025-11-30）\n· 我叫八六（微信，2025-11-30）\n"
+            "发“/忘记 词语”可以删除。"
+        )
+
+    async def test_shows_twenty_and_says_how_many_more(self, house: House) -> None:
+        house.facts.hold(house.alice.scope(""), *[f"第{number}件" for number in range(23)])
+        text = await house.say(house.alice, "/我的记忆") or ""
+        assert "第22件" in text
+        assert "第2件" not in text
+        assert "另有 3 件" in text
+        assert "共 23 件" in text
+
+    async def test_braces_in_a_memory_are_text(self, house: House) -> None:
+        house.facts.hold(house.alice.scope(""), "{count} {0} {")
+        assert "{count} {0} {" in (await house.say(house.alice, "/我的记忆") or "")
+
+    async def test_a_group_hears_counts_only(self, house: House) -> None:
+        house.facts.hold(house.alice.scope("wechat:wxshop:g"), "对花生过敏")
+        text = await house.say(house.alice, "/我的记忆", group="g") or ""
+        assert "1 件" in text
+        assert "花生" not in text
+
+    async def test_nobody_sees_anothers(self, house: House) -> None:
+        house.facts.hold(house.alice.scope(""), "对花生过敏")
+        assert await house.say(house.bob, "/我的记忆") == WORDING.say("memory_empty")
+
+    async def test_anonymous_people_are_refused(self, house: House) -> None:
+        for text in ("/我的记忆", "/忘记 尺码", "/清除记忆", "/记住 我叫八六", "你都记得我什么"):
+            assert await house.say(None, text, group="g") == WORDING.say("anonymous")
+        assert await house.say(None, "/帮助", group="g") == WORDING.say("help")
+        assert await house.say(None, "继续", group="g") is None
+
+
+class TestRemember:
+    @pytest.mark.parametrize("text", ["/记住 我对花生过敏", "记住：我对花生过敏", "／记住我对花生过敏"])
+    async def test_says_so_after_keeping(self, house: House, text: str) -> None:
+        reply = await house.say(house.alice, text)
+        kept = house.facts.texts(house.alice.scope(""))
+        assert len(kept) == 1
+        assert "花生过敏" in kept[0]
+        assert reply == f"已记住：{kept[0]}"
+
+    async def test_what_is_known_already_is_remembered(self, house: House) -> None:
+        first = await house.say(house.alice, "/记住 我对花生过敏")
+        assert await house.say(house.alice, "/记住 我对花生过敏") == first
+        assert len(house.facts.texts(house.alice.scope(""))) == 1
+
+    async def test_what_was_not_stored_is_not_claimed(self, house: House) -> None:
+        house.facts.epochs[house.alice.person] = 1
+        assert await house.say(house.alice, "/记住 我对花生过敏") == WORDING.say("remember_failed")
+
+    @pytest.mark.parametrize("text", ["/记住", "记住", "记住。"])
+    async def test_nothing_to_remember_is_asked_for(self, house: House, text: str) -> None:
+        assert await house.say(house.alice, text) == WORDING.say("remember_what")
+
+
+class TestForget:
+    @pytest.mark.parametrize("text", ["/忘记 尺码", "/忘记尺码", "忘记我刚才说的尺码"])
+    async def test_says_what_was_deleted(self, house: House, text: str) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "尺码是 M", "对花生过敏")
+        reply = await house.say(house.alice, text) or ""
+        assert "尺码是 M" in reply
+        assert "花生" not in reply
+        assert house.facts.texts(scope) == ["对花生过敏"]
+        assert house.window.dropped == [scope]
+
+    async def test_just_now_alone_means_the_last_things_said(self, house: House) -> None:
+        house.facts.hold(house.alice.scope(""), "尺码是 M")
+        assert "尺码是 M" in (await house.say(house.alice, "忘掉刚才说的") or "")
+
+    async def test_says_when_nothing_is_found(self, house: House) -> None:
+        house.facts.hold(house.bob.scope(""), "尺码是 M")
+        assert await house.say(house.alice, "/忘记 尺码") == "没有找到和“尺码”有关的记忆。"
+        assert house.facts.texts(house.bob.scope("")) == ["尺码是 M"]
+
+    async def test_asks_what(self, house: House) -> None:
+        assert await house.say(house.alice, "/忘记") == WORDING.say("forget_usage")
+
+    async def test_a_group_hears_a_count(self, house: House) -> None:
+        house.facts.hold(house.alice.scope("wechat:wxshop:g"), "尺码是 M")
+        reply = await house.say(house.alice, "/忘记 尺码", group="g") or ""
+        assert "1 件" in reply
+        assert "M" not in reply
+
+    async def test_says_when_the_window_could_not_be_dropped(self, house: House) -> None:
+        house.facts.hold(house.alice.scope(""), "尺码是 M")
+        house.window.is_away = True
+        assert (await house.say(house.alice, "/忘记 尺码") or "").endswith(WORDING.say("forget_window_left"))
+
+
+class TestClearSelf:
+    async def test_asks_once_and_clears_on_confirmation(self, house: House) -> None:
+        house.facts.hold(house.alice.scope(""), "对花生过敏")
+        assert await house.say(house.alice, "/清除记忆") == WORDING.say("clear_self_ask")
+        assert house.facts.cleared == []
+        assert await house.say(house.alice, "确认。") == "已清除：1 件事、7 轮对话。"
+        assert house.facts.cleared == [house.alice.person]
+        assert house.window.dropped == [house.alice.scope("")]
+        assert house.audit.rows == [
+            (ALICE, "clear_self", house.alice.person, "", "facts=1 turns=7 jobs=1 deliveries=2 vectors=1")
+        ]
+        assert await house.say(house.alice, "确认") is None
+
+    async def test_too_late_a_confirmation_clears_nothing(self, house: House) -> None:
+        await house.say(house.alice, "/清除记忆")
+        house.clock.at += CONFIRM_WITHIN
+        assert await house.say(house.alice, "确认") is None
+        assert house.facts.cleared == []
+
+    @pytest.mark.parametrize("text", ["不用了", "好的", "/帮助", "您要 M 码吗"])
+    async def test_anything_else_leaves_the_memory(self, house: House, text: str) -> None:
+        await house.say(house.alice, "/清除记忆")
+        await house.say(house.alice, text)
+        assert await house.say(house.alice, "确认") is None
+        assert house.facts.cleared == []
+
+    async def test_cancel_says_so(self, house: House) -> None:
+        await house.say(house.alice, "清除记忆")
+        assert await house.say(house.alice, "取消") == WORDING.say("clear_cancelled")
+        assert await house.say(house.alice, "/确认") == WORDING.say("confirm_nothing")
+        assert house.facts.cleared == []
+
+    async def test_anothers_confirmation_is_not_mine(self, house: House) -> None:
+        await house.say(house.alice, "/清除记忆")
+        assert await house.say(house.bob, "确认") is None
+        assert house.facts.cleared == []
+
+    async def test_is_for_private_chats(self, house: House) -> None:
+        assert await house.say(house.alice, "/清除记忆", group="g") == WORDING.say("private_only")
+        await house.say(house.alice, "/清除记忆")
+        assert await house.say(house.alice, "确认", group="g") == WORDING.say("private_only")
+        assert house.facts.cleared == []
+
+    async def test_a_window_out_of_reach_does_not_undo_the_clearing(self, house: House) -> None:
+        house.window.is_away = True
+        await house.say(house.alice, "/清除记忆")
+        assert "已清除" in (await house.say(house.alice, "确认") or "")
+
+
+class TestClearOther:
+    async def test_needs_authority_and_tells_nothing_without(self, house: House) -> None:
+        replies = {
+            await house.say(house.alice, text)
+            for text in (
+                "/清除记忆 2 烦人",
+                "/清除记忆 999 烦人",
+                f"/清除记忆 {BOB.address} 烦人",
+                "/清除记忆 谁 烦人",
+            )
+        }
+        assert replies == {WORDING.say("clear_other_refused")}
+        assert await house.say(house.alice, "确认") is None
+        assert house.facts.cleared == []
+
+    @pytest.mark.parametrize("who", ["2", "#2", "2号", BOB.address, f"WeChat：{BOB.openid}"])
+    async def test_clears_the_named_person(self, house: House, who: str) -> None:
+        house.facts.hold(house.bob.scope(""), "对花生过敏")
+        asked = await house.say(house.root, f"/清除记忆 {who} 本人 来信要求")
+        assert asked == WORDING.say("clear_other_ask", person=2, reason="本人 来信要求")
+        done = await house.say(house.root, "确认")
+        assert done == WORDING.say(
+            "clear_other_done", person=2, facts=1, turns=7, jobs=1, deliveries=2, vectors=1
+        )
+        assert house.facts.cleared == [house.bob.person]
+        assert house.audit.rows[0][:4] == (ROOT, "clear_person", house.bob.person, "本人 来信要求")
+
+    async def test_clears_the_mentioned_person_in_a_group(self, house: House) -> None:
+        asked = await house.say(house.root, "/清除记忆 @鲍勃 本人要求", group="g", mentioned=(BOB,))
+        assert asked == WORDING.say("clear_other_ask", person=2, reason="本人要求")
+        await house.say(house.root, "确认", group="g")
+        assert house.facts.cleared == [house.bob.person]
+
+    async def test_a_mention_by_somebody_else_is_refused(self, house: House) -> None:
+        assert await house.say(house.alice, "/清除记忆", group="g", mentioned=(BOB,)) == WORDING.say(
+            "clear_other_refused"
+        )
+
+    @pytest.mark.parametrize("argument", ["2", "鲍勃 本人要求", "本人要求", "wechat: 要求", "2,3 要求"])
+    async def test_needs_one_person_and_a_reason(self, house: House, argument: str) -> None:
+        assert await house.say(house.root, f"/清除记忆 {argument}") == WORDING.say("clear_usage")
+
+    @pytest.mark.parametrize("who", ["999", "wechat:oBobby", f"{BOB.address}9", f"onebot:{BOB.openid}"])
+    async def test_a_part_of_an_id_names_nobody(self, house: House, who: str) -> None:
+        assert await house.say(house.root, f"/清除记忆 {who} 要求") == WORDING.say("find_nothing")
+
+    async def test_an_openid_of_two_people_names_neither(self, house: House) -> None:
+        house.accounts.add(replace(BOB, app_id="wxother"), 4)
+        assert await house.say(house.root, f"/清除记忆 {BOB.address} 要求") == WORDING.say(
+            "clear_several", people="2、4"
+        )
+
+    async def test_authority_is_asked_again_at_execution(self, house: House) -> None:
+        house.accounts.claimed.append((ALICE.channel, ALICE.app_id, ALICE.openid))
+        await house.say(house.alice, "/清除记忆 2 要求")
+        house.accounts.claimed.clear()
+        assert await house.say(house.alice, "确认") == WORDING.say("clear_other_refused")
+        assert house.facts.cleared == []
+
+    async def test_a_superuser_clears_their_own_like_anybody(self, house: House) -> None:
+        await house.say(house.root, "/清除记忆")
+        await house.say(house.root, "确认")
+        assert house.facts.cleared == [house.root.person]
+
+    def test_two_mentions_or_a_mention_and_a_number_are_ambiguous(self) -> None:
+        assert parse_target("@甲 @乙 要求", (BOB, ALICE)) is None
+        assert parse_target("2 要求", (BOB,)) is None
+        assert parse_target("@鲍勃", (BOB,)) is None
+
+
+class TestFind:
+    async def test_lists_people_with_masked_accounts(self, house: House) -> None:
+        house.accounts.add(replace(BOB, channel="onebot", openid="Bobby2"), 2)
+        reply = await house.say(house.root, "/查人 Bobby") or ""
+        assert reply == "找到：\n2 号：微信 oBob…6789、QQ Bo…y2"
+
+    async def test_is_for_superusers_in_private(self, house: House) -> None:
+        assert await house.say(house.alice, "/查人 Bobby") == WORDING.say("not_allowed")
+        assert await house.say(house.alice, "/查人 nobody") == WORDING.say("not_allowed")
+        assert await house.say(house.root, "/查人 Bobby", group="g") == WORDING.say("private_only")
+
+    async def test_says_what_is_missing(self, house: House) -> None:
+        assert await house.say(house.root, "/查人") == WORDING.say("find_usage")
+        assert await house.say(house.root, "/查人 o") == WORDING.say("find_usage")
+        assert await house.say(house.root, "/查人 nobody") == WORDING.say("find_nothing")
+
+    @pytest.mark.parametrize("openid", ["1", "12", "1234", "12345", "123456789", "oAlice_0123456789"])
+    def test_a_masked_id_is_never_whole(self, openid: str) -> None:
+        assert openid not in mask(openid)
+        assert len(mask(openid)) <= 9
+
+
+class TestClaim:
+    async def test_the_code_makes_its_sender_superuser(self, house: House) -> None:
+        code = await house.authority.issue_claim_code()
+        assert "认领成功" in (await house.say(house.alice, f"/认领 {code}") or "")
+        assert await house.say(house.alice, "/查人 nobody") == WORDING.say("find_nothing")
+        assert await house.say(house.bob, f"/认领 {code}") == WORDING.say("claim_refused")
+
+    async def test_is_refused_in_groups_without_a_code_and_with_a_wrong_one(self, house: House) -> None:
+        code = await house.authority.issue_claim_code()
+        assert await house.say(house.alice, f"/认领 {code}", group="g") == WORDING.say("private_only")
+        assert await house.say(house.alice, "/认领") == WORDING.say("claim_usage")
+        assert await house.say(house.alice, "/认领 XXXX") == WORDING.say("claim_refused")
+        assert house.accounts.claimed == []
+
+    async def test_the_playground_never_claims(self, house: House) -> None:
+        code = await house.authority.issue_claim_code()
+        player = house.accounts.add(replace(ALICE, app_id=PLAYGROUND), 9)
+        assert await house.say(player, f"/认领 {code}") == WORDING.say("claim_refused")
+        assert house.accounts.code_hash is not None
+
+
+class TestContinue:
+    def hold(self, house: House, *pages: str, next_page: int = 0) -> None:
+        house.deliveries.held[house.alice.id] = Delivery(
+            inbox_id=41,
+            pages=pages,
+            next_page=next_page,
+            state=DeliveryState.HELD,
+            decided_by="model",
+            question="我能吃什么零食？还记得我吗",
+        )
+
+    @pytest.mark.parametrize("text", ["继续", "继续。", "/继续", "／继续", "好了吗", "然后呢", "然后呢？"])
+    async def test_hands_over_the_first_page_and_names_its_question(self, house: House, text: str) -> None:
+        self.hold(house, "第一页", "第二页")
+        reply = await house.reply(house.alice, text)
+        assert reply == CommandReply(text="关于“我能吃什么零食…”：\n第一页", taken=41)
+
+    async def test_later_pages_come_as_they_are(self, house: House) -> None:
+        self.hold(house, "第一页", "第二页 {page}", next_page=1)
+        assert await house.reply(house.alice, "继续") == CommandReply(text="第二页 {page}", taken=41)
+
+    async def test_a_full_page_is_not_made_longer(self, house: House) -> None:
+        page = "满" * (NAMED_PAGE_BYTES // 3)
+        self.hold(house, page)
+        assert await house.reply(house.alice, "继续") == CommandReply(text=page, taken=41)
+
+    @pytest.mark.parametrize("text", ["1", "继续买两件", "继续1"])
+    async def test_other_texts_fetch_nothing(self, house: House, text: str) -> None:
+        self.hold(house, "第一页")
+        assert await house.reply(house.alice, text) is None
+
+    async def test_nothing_held_goes_on_to_the_model(self, house: House) -> None:
+        assert await house.reply(house.alice, "继续") is None
+        assert await house.say(house.alice, "/继续") == WORDING.say("held_nothing")
+
+    async def test_a_private_answer_never_enters_a_group(self, house: House) -> None:
+        self.hold(house, "第一页")
+        assert await house.reply(house.alice, "继续", group="g") is None
+        assert await house.reply(house.alice, "/继续", group="g") == CommandReply(
+            text=WORDING.say("private_only")
+        )
+
+    async def test_another_persons_pages_stay_theirs(self, house: House) -> None:
+        self.hold(house, "第一页")
+        assert await house.reply(house.bob, "继续") is None
+
+
+class TestStatus:
+    async def test_everyone_hears_whether_all_is_well(self, house: House) -> None:
+        house.report = {"模型": "未设置"}
+        assert await house.say(house.alice, "/状态") == WORDING.say("status_ok")
+        house.report = {"模型": "qwen", DEGRADED: "Redis 没有回应"}
+        assert await house.say(house.alice, "/状态") == WORDING.say("status_degraded")
+
+    async def test_superusers_hear_the_details_in_private(self, house: House) -> None:
+        house.report = {"模型": "qwen", "FAQ": "12 条", DEGRADED: ""}
+        assert await house.say(house.root, "/状态") == "运行状态：\n模型：qwen\nFAQ：12 条"
+        assert await house.say(house.root, "/状态", group="g") == WORDING.say("status_ok")
