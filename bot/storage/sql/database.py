@@ -54,13 +54,17 @@ class Database:
         self._rebuilding = asyncio.Lock()
         self._rebuilds_begun = 0
 
+    def prepare(self) -> None:
+        """The blocking first half of `open`, to fail early. Raises as `open` does."""
+        _prepare(self.path, self._busy_seconds)
+
     async def open(self) -> None:
         """Create the folder and the file (readable by their owner alone), migrate, connect.
 
         Raises ConfigurationError (no permission, no database, written by a newer program) or
         StoreUnavailable.
         """
-        await asyncio.to_thread(_prepare, self.path, self._busy_seconds)
+        await asyncio.to_thread(self.prepare)
         await self._writer.start()
         self._is_open = True
         try:

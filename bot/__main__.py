@@ -1,0 +1,148 @@
+"""Start the bot: settings, log, NoneBot with its adapters, the house, and the doors.
+
+Invariant: `jide run`, `python -m bot` and `nb run` all come through `main`, and a wrong setting stops
+each of them with the key and the fix.
+"""
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from loguru import logger
+
+from bot.conversation.errors import JideError
+from bot.logs import configure_logs
+from bot.settings import Settings
+from bot.settings_source import hidden_from_nonebot, read_settings
+
+if TYPE_CHECKING:
+    from bot.channels.wechat import OfficialAccount
+
+STOP_SECONDS = 20
+"""What SIGTERM gives requests in flight (SAFETY.md: drains within 20 s)."""
+API_SECONDS = 5.0
+"""A QQ client's answer to a question of ours. A quoted message is fetched before its event is handled: it
+must not cost more than a person waits."""
+
+
+def main() -> None:
+    """Run until SIGTERM or Ctrl+C. Exits with 2 on a wrong setting."""
+    try:
+        settings = read_settings()
+        configure_logs(settings.log_level)
+        for doubt in settings.doubts:
+            logger.warning(doubt)
+        build(settings)
+    except JideError as error:
+        sys.exit(f"{error}")
+    import nonebot
+
+    nonebot.run(access_log=False, timeout_graceful_shutdown=STOP_SECONDS, log_level="warning")
+
+
+def build(settings: Settings) -> None:
+    """Put the application together: `nonebot.get_asgi()` is then ready to serve.
+
+    Raises ConfigurationError.
+    """
+    import nonebot
+
+    from bot.channels.mapping import EventMapping
+    from bot.channels.onebot import OneBotOutbox
+    from bot.channels.onebot_adapter import OneBotAdapter
+    from bot.channels.onebot_mapping import OneBotMapping
+    from bot.channels.onebot_pages import pages_of as onebot_pages
+    from bot.channels.wechat import Adapter as WeChatAdapter
+    from bot.channels.wechat_mapping import pages_of as wechat_pages
+    from bot.container import Channels, House
+
+    # Importing NoneBot puts its own sink in place of ours.
+    configure_logs(settings.log_level)
+    with hidden_from_nonebot():
+        nonebot.init(**_nonebot_config(settings))
+    driver = nonebot.get_driver()
+    house = House(
+        settings,
+        Channels(
+            outboxes={"onebot": OneBotOutbox(nonebot.get_bots)},
+            paginate={"onebot": onebot_pages, "wechat": wechat_pages},
+        ),
+    )
+    onebot = OneBotMapping(nicknames=settings.nickname, prefix=settings.onebot.prefix)
+    house.prepare()
+    app = nonebot.get_app()
+    app.state.house = house
+    app.state.mapping = EventMapping(onebot, is_onebot_tryout=settings.is_onebot_tryout)
+    # Shutdown runs in reverse: the adapters let their runs finish before the house closes.
+    driver.on_startup(house.open)
+    driver.on_shutdown(house.close)
+    if settings.has_onebot:
+        driver.register_adapter(OneBotAdapter)
+    driver.register_adapter(
+        WeChatAdapter,
+        accounts=_official_accounts(settings),
+        store=house.wechat_replies,
+        waiting_line=house.wording.say("waiting_line"),
+    )
+    driver.on_startup(house.begin_work)
+    driver.on_startup(partial(_say_what_next, settings))
+    nonebot.load_plugin("plugins.health")
+    nonebot.load_plugin("plugins.chat")
+
+
+def _say_what_next(settings: Settings) -> None:
+    """What is on, and what to try: the last lines of a start."""
+    say = logger.info
+    say("设置来自：{}", "、".join(settings.sources) or "默认值")
+    say("公众号：{}", _wechat_line(settings))
+    say("QQ（OneBot v11）：{}", _onebot_line(settings))
+    if not settings.llm.base_url:
+        say("没有接入大模型：只摘录记忆和资料来回答。要接入，在 data/jide.env 里写 LLM__BASE_URL 等三项")
+    if settings.is_wechat_tryout:
+        say('试一试，另开一个窗口：jide simulate wechat "记住：我叫八六，我对花生过敏" --as 小明')
+        say('　　　　　　　　　然后：jide simulate wechat "我能吃什么零食？还记得我吗" --as 小明')
+
+
+def _wechat_line(settings: Settings) -> str:
+    address = f"http://{settings.host}:{settings.port}{settings.wechat.path}"
+    if settings.wechat.app_id:
+        mode = "安全模式" if settings.wechat.aes_key else "明文模式"
+        return f"{settings.wechat.app_id}，{mode}，{address}"
+    return f"试用账号，{address}" if settings.is_wechat_tryout else "没有配置"
+
+
+def _onebot_line(settings: Settings) -> str:
+    if not settings.has_onebot:
+        return "没有配置"
+    address = f"ws://{settings.host}:{settings.port}/onebot/v11/ws"
+    return f"试用令牌，{address}" if settings.is_onebot_tryout else address
+
+
+def _nonebot_config(settings: Settings) -> dict[str, Any]:
+    from bot.secrets_file import read_tryout
+
+    config = settings.nonebot_config() | {"api_timeout": API_SECONDS}
+    if settings.is_onebot_tryout:
+        config |= {"onebot_access_token": read_tryout(settings.data_folder).onebot_access_token}
+    return config
+
+
+def _official_accounts(settings: Settings) -> "list[OfficialAccount]":
+    from bot.channels.wechat import OfficialAccount
+    from bot.secrets_file import read_tryout
+
+    wechat = settings.wechat
+    if wechat.app_id:
+        return [
+            OfficialAccount(
+                app_id=wechat.app_id, token=wechat.token, aes_key=wechat.aes_key, path=wechat.path
+            )
+        ]
+    if settings.is_wechat_tryout:
+        tryout = read_tryout(settings.data_folder)
+        return [OfficialAccount(app_id=tryout.app_id, token=tryout.wechat_token, path=wechat.path)]
+    return []
+
+
+if __name__ == "__main__":
+    main()

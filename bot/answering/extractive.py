@@ -1,0 +1,120 @@
+"""Answer without a model: quote the memory or passage that fits, say what it is, and never invent.
+
+Invariant: every quotation is a piece of what was recalled or retrieved, and nothing is quoted that does
+not fit the question; where nothing fits, the answer says so.
+"""
+
+import re
+from dataclasses import dataclass
+
+from bot.answering.background import Background
+from bot.answering.evidence import memory_strength, passage_strength
+from bot.answering.links import without_links
+from bot.answering.prompt import local_date
+from bot.answering.question import Answer, Question
+from bot.conversation.masking import mask_secrets
+from bot.conversation.ports import Embedder
+from bot.conversation.wording import Wording
+from bot.knowledge.passage import Passage
+from bot.memory.content_words import coverage
+from bot.memory.fact import Fact
+from bot.memory.questions import is_about_oneself
+
+MOST_MEMORIES = 3
+NEAR_BEST = 1.5
+"""Memories this much weaker than the best (in units of the background's spread) are left out."""
+NEAR_BEST_OF_ONESELF = 6.0
+"""「还记得我吗」 is answered by who the person is as well as by what fits best."""
+LONGEST_QUOTE = 300
+"""Characters of a passage: with its frame it stays on one page of 2,000 bytes."""
+
+_SENTENCE = re.compile(r"[^。！？!?\n]+[。！？!?]*\n*|\n+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extract:
+    """What fits a question, best first."""
+
+    facts: tuple[Fact, ...]
+    passage: Passage | None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.facts and self.passage is None
+
+
+class ExtractiveAnswerer:
+    """The answerer of a house without a model, and of one whose model is away."""
+
+    def __init__(
+        self, *, wording: Wording, embedder: Embedder | None = None, background: Background | None = None
+    ) -> None:
+        """`embedder`: the one that made the question's vectors; without it words decide alone."""
+        self._wording = wording
+        self._background = background or Background(embedder)
+
+    async def warm(self) -> None:
+        """Prepare the background before the first question. Raises EmbedderUnavailable."""
+        await self._background.warm()
+
+    async def answer(self, question: Question) -> Answer:
+        """Quote what fits, or say that one isn't sure."""
+        extract = await self.extract(question)
+        if extract.is_empty:
+            return Answer(text=self._wording.say("answer_unsure"), decided_by="extract")
+        return Answer(text=self.quote(question, extract, "extract_intro"), decided_by="extract")
+
+    async def extract(self, question: Question) -> Extract:
+        """What fits the question; empty when nothing does."""
+        level = await self._background.level(question.query_vector)
+        facts = [(memory_strength(question.text, each, level), each.fact) for each in question.facts]
+        # In the order of retrieval, which compares passages better than their single strengths do.
+        passages = (
+            each.passage for each in question.passages if passage_strength(question.text, each, level) > 0
+        )
+        near = NEAR_BEST_OF_ONESELF if is_about_oneself(question.text) else NEAR_BEST
+        return Extract(facts=_best(facts, near), passage=next(passages, None))
+
+    def quote(self, question: Question, extract: Extract, intro: str) -> str:
+        """The reply: an introduction from the catalogue by its key, then the quotations."""
+        lines = [self._wording.say(intro)]
+        lines += [
+            self._wording.say("extract_memory", text=self._quoted(fact.text), date=local_date(fact.said_at))
+            for fact in extract.facts
+        ]
+        if (passage := extract.passage) is not None:
+            text = without_secrets(_excerpt(passage.text, question.text))
+            lines.append(self._wording.say("extract_passage", text=text, source=passage.document))
+        return "\n".join(lines)
+
+    def _quoted(self, text: str) -> str:
+        """A memory as it may be shown: on one line, without links and secrets."""
+        line = " ".join(without_secrets(text).split())
+        return without_links(line, self._wording.say("link_hidden"))
+
+
+def without_secrets(text: str) -> str:
+    """Masked, for what was stored before a pattern was known."""
+    return mask_secrets(text)[0]
+
+
+def _best(found: list[tuple[float, Fact]], near: float) -> tuple[Fact, ...]:
+    """What fits and is near the best, strongest first."""
+    fitting = sorted((pair for pair in found if pair[0] > 0), key=lambda pair: -pair[0])[:MOST_MEMORIES]
+    return tuple(fact for strength, fact in fitting if strength >= fitting[0][0] - near)
+
+
+def _excerpt(text: str, question: str) -> str:
+    """A passage, or of a long one the sentences from the one that shares most with the question."""
+    text = text.strip()
+    if len(text) <= LONGEST_QUOTE:
+        return text
+    sentences: list[str] = _SENTENCE.findall(text)
+    scores = [coverage(question, sentence) for sentence in sentences]
+    first = scores.index(max(scores))
+    excerpt = sentences[first].strip()[:LONGEST_QUOTE]
+    for sentence in sentences[first + 1 :]:
+        if len(excerpt) + len(sentence) > LONGEST_QUOTE:
+            break
+        excerpt += sentence
+    return f"{'…' if first else ''}{excerpt.strip()}…"

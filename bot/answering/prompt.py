@@ -1,0 +1,129 @@
+"""Render the prompt: the Markdown template with persona, context, memories, passages and the question.
+
+Invariant: values are inserted once and literally, so that braces, `$` and `{{…}}` in anybody's text stay
+what they are; secrets are masked; what people said is quoted, one line each, under a heading of its own.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta, timezone
+from importlib.resources import files
+from pathlib import Path
+
+from bot.answering.question import Question
+from bot.conversation.errors import ConfigurationError
+from bot.conversation.masking import mask_secrets
+from bot.conversation.ports import ChatLine
+from bot.conversation.turn import Turn
+from bot.knowledge.retrieval import RetrievedPassage
+from bot.memory.recall import RecalledFact
+
+PROMPT_FILE = "answer.md"
+USER_MARK = "<!-- user -->"
+"""What stands below it in the template is the user's message, what stands above the system's."""
+LOCAL_TIME = timezone(timedelta(hours=8))
+"""Beijing time: what people here mean by today."""
+
+_PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
+_REQUIRED = frozenset({"question"})
+_KNOWN = frozenset({"persona", "now", "place", "long_term", "knowledge", "short_term", "quoted", "question"})
+_BLANK = re.compile(r"\s+")
+_WEEKDAYS = "一二三四五六日"
+_NONE = "（无）"
+
+
+class Template:
+    """A prompt in Markdown with `{{name}}` where values go."""
+
+    def __init__(self, text: str, source: str) -> None:
+        """Raises ConfigurationError for an unknown name or a template without the question."""
+        names = set(_PLACEHOLDER.findall(text))
+        if unknown := names - _KNOWN:
+            raise ConfigurationError(
+                source, f"没有 {{{{{min(unknown)}}}}} 这个值", f"可用的值：{'、'.join(sorted(_KNOWN))}"
+            )
+        if missing := _REQUIRED - names:
+            raise ConfigurationError(source, f"缺少 {{{{{min(missing)}}}}}", "加上它，否则模型看不到问题")
+        system, mark, user = text.partition(USER_MARK)
+        self._parts = (system, user) if mark else ("", text)
+
+    def render(self, values: dict[str, str]) -> tuple[ChatLine, ...]:
+        """The lines of the prompt. Nothing in a value is taken for a placeholder."""
+        system, user = (_PLACEHOLDER.sub(lambda name: values[name[1]], part).strip() for part in self._parts)
+        lines = (ChatLine(role="system", text=system), ChatLine(role="user", text=user))
+        return tuple(line for line in lines if line.text)
+
+
+def load_template(folder: Path | None = None) -> Template:
+    """The operator's `answer.md` in `folder` if there is one, else the house's.
+
+    Raises:
+        ConfigurationError: the operator's file can't be used.
+    """
+    own = folder / PROMPT_FILE if folder else None
+    if own is None or not own.is_file():
+        return Template(files("bot.answering.prompts").joinpath(PROMPT_FILE).read_text("utf-8"), PROMPT_FILE)
+    try:
+        return Template(own.read_text("utf-8-sig"), str(own))
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(str(own), "不是 UTF-8 编码", "用编辑器另存为 UTF-8") from error
+
+
+def render_prompt(template: Template, question: Question) -> tuple[ChatLine, ...]:
+    """The prompt of one question."""
+    return template.render(
+        {
+            "persona": question.persona.strip(),
+            "now": _moment(question.at),
+            "place": "群聊，大家都看得到回答" if question.is_group else "私聊",
+            "long_term": _listed(map(_memory, question.facts)),
+            "knowledge": "\n\n".join(map(_passage, question.passages)) or _NONE,
+            "short_term": _listed(map(_turn, question.short_term)),
+            "quoted": f"引用：{_quotation(question.quoted)}\n\n" if question.quoted.strip() else "",
+            "question": _masked(question.text),
+        }
+    )
+
+
+def local_date(at: datetime) -> str:
+    """The day in Beijing time, e.g. `2026-11-29`."""
+    return at.astimezone(LOCAL_TIME).date().isoformat()
+
+
+def _moment(at: datetime) -> str:
+    local = at.astimezone(LOCAL_TIME)
+    return f"{local:%Y-%m-%d %H:%M} 星期{_WEEKDAYS[local.weekday()]}（北京时间）"
+
+
+def _memory(recalled: RecalledFact) -> str:
+    return f"- {_quotation(recalled.fact.text)}（{local_date(recalled.fact.said_at)}）"
+
+
+def _turn(turn: Turn) -> str:
+    answer = f"\n- 你答：{_quotation(turn.answer)}" if turn.answer else ""
+    return f"- 用户说：{_quotation(turn.question)}{answer}"
+
+
+def _passage(retrieved: RetrievedPassage) -> str:
+    passage = retrieved.passage
+    heading = f" › {_line(passage.heading)}" if passage.heading else ""
+    # Each line is marked as quoted: a heading inside a passage must not look like one of the prompt.
+    quoted = "\n".join(f"> {line}" for line in passage.text.splitlines())
+    return f"《{_line(passage.document)}》{heading}\n{quoted}"
+
+
+def _listed(items: Iterable[str]) -> str:
+    return "\n".join(items) or _NONE
+
+
+def _quotation(text: str) -> str:
+    """On one line: a line break in a memory must not begin a section of the prompt."""
+    return f"“{_line(_masked(text))}”"
+
+
+def _line(text: str) -> str:
+    return _BLANK.sub(" ", text).strip()
+
+
+def _masked(text: str) -> str:
+    return mask_secrets(text)[0]

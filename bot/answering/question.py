@@ -1,0 +1,41 @@
+"""What an answerer is asked, and what it says."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.conversation.ports import Vector
+from bot.conversation.turn import Turn
+from bot.knowledge.retrieval import RetrievedPassage
+from bot.memory.recall import RecalledFact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Question:
+    """One message with everything found for it."""
+
+    text: str
+    """The person's own words."""
+    quoted: str
+    """What they quoted; "" for nothing. Not their words."""
+    persona: str
+    """Markdown: who the bot is."""
+    short_term: tuple[Turn, ...]
+    """Oldest first."""
+    facts: tuple[RecalledFact, ...]
+    """Best first."""
+    passages: tuple[RetrievedPassage, ...]
+    """Best first."""
+    at: datetime
+    """Aware, UTC: when the person wrote."""
+    is_group: bool
+    query_vector: Vector | None = None
+    """The embedding of `text`, if there is one: what tells a near memory from one that is just there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The text of a reply."""
+
+    text: str
+    decided_by: str
+    """`model`, `extract`, or `notice` for a refusal."""

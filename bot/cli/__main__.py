@@ -1,0 +1,5 @@
+"""`python -m bot.cli` is `jide`."""
+
+from bot.cli import main
+
+main()

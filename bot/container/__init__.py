@@ -1,0 +1,8 @@
+"""The only place that chooses implementations: settings in, a house out.
+
+Invariant: nothing else imports a backend (`bot.storage`, `bot.llm`).
+"""
+
+from bot.container.house import Channels, House
+
+__all__ = ["Channels", "House"]

@@ -1,0 +1,93 @@
+"""Turn a turn into memory: judge it, keep its facts with their vectors, and finish the job.
+
+Invariant: facts, vectors and the finished job are one transaction of the store, so a turn is consolidated
+once or not at all; without an embedder the facts are kept all the same and embedded later.
+"""
+
+from collections.abc import Sequence
+
+from bot.conversation.errors import EmbedderUnavailable, JideError
+from bot.conversation.ports import Embedder, Matrix
+from bot.conversation.scope import Scope
+from bot.conversation.turn import Turn
+from bot.memory.judge import Judge, Judgement
+from bot.memory.ports import FactStore
+
+BACKLOG_BATCH = 32
+"""Facts embedded behind one job: about a second of CPU with the built-in model."""
+
+
+class Consolidation:
+    """Memory's part of the work after a reply."""
+
+    def __init__(self, *, judge: Judge, facts: FactStore, embedder: Embedder | None) -> None:
+        self._judge = judge
+        self._facts = facts
+        self._embedder = embedder
+
+    async def consolidate(self, scope: Scope, turn: Turn, *, job: int, is_group: bool) -> Judgement:
+        """Keep what the person said in a turn that is worth keeping; the job is finished when it returns.
+
+        Only `turn.question`, the person's own words, is looked at. Repeating it is harmless.
+
+        Raises:
+            ModelUnavailable: nobody judged; an outage should spend none of the job's tries.
+            JideError: the model answered nonsense; nothing was kept, and asking again may help.
+            StoreUnavailable: nothing was kept.
+        """
+        judgement = await self._judge.judge(turn.question, turn.at, is_group=is_group)
+        if not judgement.understood:
+            raise JideError("the model's judgement could not be read")
+        vectors = await self._embed([fact.text for fact in judgement.facts])
+        await self._facts.keep(
+            scope,
+            judgement.facts,
+            vectors,
+            self._model_id() if vectors is not None else "",
+            source_turn=turn.id,
+            job=job,
+        )
+        await self.embed_backlog(scope)
+        return judgement
+
+    async def embed_backlog(self, scope: Scope) -> int:
+        """Give facts of the scope that have no vector theirs, `BACKLOG_BATCH` at a time; how many got one.
+
+        Covers what was kept without an embedder: 「记住…」, outages, another model. An embedder that is
+        away leaves the rest for the next time.
+        """
+        model_id, done = self._model_id(), set[int]()
+        if not model_id:
+            return 0
+        while waiting := await self._facts.without_vector(scope, model_id, BACKLOG_BATCH):
+            ids = [fact.id for fact in waiting]
+            vectors = await self._embed([fact.text for fact in waiting])
+            # The same ids again: the store took no vector of theirs, nor will it the next time.
+            if vectors is None or done.issuperset(ids):
+                break
+            await self._facts.add_vectors(scope, ids, vectors, model_id)
+            done.update(ids)
+        return len(done)
+
+    async def embed_waiting(self) -> int:
+        """The vector backlog of everybody; how many facts got one."""
+        done = 0
+        for scope in await self._facts.scopes_without_vector(BACKLOG_BATCH):
+            done += await self.embed_backlog(scope)
+        return done
+
+    def _model_id(self) -> str:
+        """Empty while there is no embedder, or a remote one has not said its dimension yet."""
+        try:
+            return self._embedder.model_id if self._embedder is not None else ""
+        except EmbedderUnavailable:
+            return ""
+
+    async def _embed(self, texts: Sequence[str]) -> Matrix | None:
+        """Vectors in the order of the texts; None when there are none to be had."""
+        if self._embedder is None or not texts:
+            return None
+        try:
+            return await self._embedder.embed_passages(texts)
+        except EmbedderUnavailable:
+            return None

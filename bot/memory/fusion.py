@@ -1,0 +1,74 @@
+"""How much a memory serves a question: vectors, words and a little of everything else, in one number.
+
+Invariant: pure; scores compare within one question only. docs/decisions/0030-recall-fusion.md has the
+measurements behind the weights.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.conversation.lexical import normalised
+from bot.conversation.ports import Vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What each sign adds. Dense and lexical are spread over 0 to 1 within the question first."""
+
+    dense: float = 1.0
+    lexical: float = 0.4
+    exact: float = 0.3
+    """For each word of letters and digits found as it is, up to `MOST_EXACT`: vectors blur ids."""
+    topic: float = 0.1
+    importance: float = 0.03
+    recency: float = 0.03
+    """Importance and recency only order what is otherwise equal: more of them costs recall."""
+    oneself: float = 2.0
+    """For identity and preference facts when the question is about the person: above any match but ids."""
+
+
+MOST_EXACT = 3
+"""A text that repeats a list of codes is no better than one with three of them."""
+
+RECENCY_HALF_LIFE_DAYS = 30.0
+"""A month is what people call recent; the term is small, so the exact figure hardly matters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signs:
+    """What speaks for each of n memories, `(n,)` float32 each."""
+
+    dense: Vector | None
+    """Inner products; NaN where a memory has no vector or was not among the nearest. None: no search."""
+    lexical: NDArray[np.float32]
+    exact: NDArray[np.float32]
+    topic: NDArray[np.float32]
+    importance: NDArray[np.float32]
+    age_days: NDArray[np.float32]
+    oneself: NDArray[np.float32]
+
+
+def fuse(signs: Signs, weights: Weights) -> NDArray[np.float32]:
+    """`(n,)` float32, higher is better."""
+    score = weights.lexical * _share_of_best(signs.lexical)
+    if signs.dense is not None:
+        score = score + weights.dense * _spread(signs.dense)
+    score = score + weights.exact * np.minimum(signs.exact, MOST_EXACT)
+    score = score + weights.topic * signs.topic + weights.oneself * signs.oneself
+    recency = np.exp2(-np.maximum(signs.age_days, 0) / RECENCY_HALF_LIFE_DAYS)
+    score = score + weights.importance * signs.importance + weights.recency * recency
+    return score.astype(np.float32)
+
+
+def _share_of_best(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    best = float(scores.max(initial=0))
+    return scores / best if best > 0 else np.zeros_like(scores)
+
+
+def _spread(dense: NDArray[np.float32]) -> NDArray[np.float32]:
+    spread = np.zeros_like(dense)
+    found = ~np.isnan(dense)
+    spread[found] = normalised(dense[found])
+    return spread

@@ -1,0 +1,181 @@
+"""Decide what of a person's message is worth keeping: a cheap filter, then a model, or rules without one.
+
+Invariant: facts come from the person's own words alone. Orders to the bot, questions, other people's
+words and, in groups, claims about others never become facts, whoever judges.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Protocol
+
+import re2
+
+from bot.conversation.errors import ModelRefused
+from bot.conversation.lexical import bigram_terms
+from bot.conversation.masking import mask_secrets
+from bot.conversation.ports import ChatLine, ChatModel
+from bot.memory.clauses import clauses_of, is_about_others, is_order, is_reported
+from bot.memory.content_words import codes
+from bot.memory.explicit import explicit_memory, facts_of_explicit
+from bot.memory.fact import FactKind, NewFact
+from bot.memory.judgement_format import ReadFact, ReadJudgement, read_judgement
+from bot.memory.normalise import normalise, searchable
+from bot.memory.questions import is_question
+from bot.memory.statements import asked_facts, distinct, new_fact, sort_of, stated_facts
+
+__all__ = ["Judge", "Judgement", "ModelJudge", "RuleJudge", "explicit_memory", "facts_of_explicit"]
+
+PROMPT_FILE = "judge.md"
+LONGEST_JUDGED = 4_000
+"""Characters read: what is longer is a document, and costs more than its facts are worth."""
+SHORTEST_JUDGED = 2
+"""Letters, digits or characters. One alone states nothing."""
+
+_CUES = re.compile(
+    r"重要|记住|记一下|我叫|叫我|我是|我要|我喜欢|我爱|我不|我对|过敏|我的|我家|我在|我住|我穿|我姓|我今年|本人"
+    r"|\bi am\b|\bi'm\b|\bmy\b|\bremember\b|\bi (?:like|love|hate|need|want|live|work)\b"
+)
+_SYMBOLS = re.compile(r"[\W_]+")
+_SMALL_TALK = re2.compile(
+    r"^(?:你好|您好|哈喽|哈啰|嗨|早上好|早安|早|上午好|中午好|下午好|晚上好|晚安|再见|拜拜|回头见|在吗|在不在|在么|有人吗"
+    r"|谢谢|多谢|感谢|谢了|辛苦|麻烦了|不客气|没事|没关系|好的|好|行|可以|嗯|哦|噢|啊|哈|嘿|呵|呀|了|吧|呢|哇|唉|明白|知道|懂"
+    r"|收到|了解|继续|然后|厉害|真棒|不错|赞|牛|对|是的|是|没有|不用|不是|你|您|们|大家|都|客服|机器人|请问|一下|太|真|很|6+|的"
+    r"|hello|hi|hey|thanks?|thankyou|thx|ok|okay|bye|yes|no|lol|good(?:morning|night|evening))*$"
+)
+"""RE2, since words that begin alike under a star take exponential time in `re`."""
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What to keep of one message, and why."""
+
+    keep: bool
+    reason: str
+    summary: str = ""
+    facts: tuple[NewFact, ...] = ()
+    understood: bool = True
+    """False: the model's answer could not be read. Nothing is kept; asking again may help."""
+
+
+class Judge(Protocol):
+    """Judges one message at a time."""
+
+    async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
+        """`text`: the person's own words, without quotations. Raises ModelUnavailable."""
+        ...
+
+
+class RuleJudge:
+    """First-person statements, in the person's own words. For houses without a model."""
+
+    async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
+        if not is_worth_judging(text):
+            return _nothing("small talk")
+        facts = stated_facts(text[:LONGEST_JUDGED], said_at, is_group=is_group)
+        return Judgement(keep=bool(facts), reason="statements" if facts else "no statement", facts=facts)
+
+
+class ModelJudge:
+    """One structured call to a model; what it answers is checked against the person's words."""
+
+    def __init__(self, model: ChatModel, prompt: str | None = None) -> None:
+        """`prompt`: the instructions, `load_judge_prompt()` by default."""
+        self._model = model
+        self._prompt = prompt or load_judge_prompt()
+
+    async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
+        if not is_worth_judging(text):
+            return _nothing("small talk")
+        masked, _ = mask_secrets(text[:LONGEST_JUDGED])
+        # As a JSON string the words can't be taken for instructions around them.
+        said = json.dumps({"said": masked}, ensure_ascii=False)
+        lines = (ChatLine(role="system", text=self._prompt), ChatLine(role="user", text=said))
+        try:
+            read = read_judgement(await self._model.complete(lines))
+        except ModelRefused:
+            return _nothing("the provider declined the content")
+        if read is None:
+            return Judgement(keep=False, reason="unreadable answer", understood=False)
+        return _checked(read, masked, said_at, is_group=is_group)
+
+
+def load_judge_prompt(folder: Path | None = None) -> str:
+    """The operator's `judge.md` in `folder` if there is one, else the house's."""
+    own = folder / PROMPT_FILE if folder else None
+    if own and own.is_file():
+        return own.read_text("utf-8-sig")
+    return files("bot.memory.prompts").joinpath(PROMPT_FILE).read_text("utf-8")
+
+
+def is_worth_judging(text: str) -> bool:
+    """The cheap filter. False for greetings, small talk and bare questions."""
+    text = text[:LONGEST_JUDGED]
+    clauses = clauses_of(text)
+    if sum(character.isalnum() for character in text) < SHORTEST_JUDGED:
+        return False
+    if all(clause.is_question for clause in clauses):
+        return False
+    normal = normalise(text)
+    if _CUES.search(normal):
+        return True
+    return not _SMALL_TALK.search(_SYMBOLS.sub("", normal))
+
+
+def _nothing(reason: str) -> Judgement:
+    return Judgement(keep=False, reason=reason)
+
+
+def _checked(read: ReadJudgement, said: str, said_at: datetime, *, is_group: bool) -> Judgement:
+    """The model's facts that hold against the person's words; its summary where it gave none."""
+    if not read.keep:
+        return Judgement(keep=False, reason=read.reason, summary=read.summary)
+    offered = read.facts or [ReadFact(text=read.summary)]
+    facts = distinct(
+        _fact(fact, said_at) for fact in offered if _is_sound(fact.text, said, is_group=is_group)
+    )
+    if not facts and not read.facts:
+        # It wants something kept and says not what: the person's own words are it.
+        facts = stated_facts(said, said_at, is_group=is_group) or asked_facts(
+            said, said_at, is_group=is_group
+        )
+    return Judgement(keep=bool(facts), reason=read.reason, summary=read.summary, facts=facts)
+
+
+def _fact(fact: ReadFact, said_at: datetime) -> NewFact:
+    sort = sort_of(fact.text)
+    kind = fact.kind or (sort[0] if sort else FactKind.EVENT)
+    return new_fact(fact.text, said_at, kind, fact.importance)
+
+
+def _is_sound(fact: str, said: str, *, is_group: bool) -> bool:
+    """Grounded in what was said, and nothing that may not become a memory."""
+    if not fact or is_order(fact) or is_question(fact):
+        return False
+    if is_group and is_about_others(fact):
+        return False
+    return _is_grounded(fact, _own_words(said))
+
+
+def _own_words(said: str) -> str:
+    """The clauses that are the person's own and no orders."""
+    own = (
+        clause.text
+        for clause in clauses_of(said)
+        if not is_order(clause.text) and not is_reported(clause.text)
+    )
+    return "，".join(own)
+
+
+def _is_grounded(fact: str, said: str) -> bool:
+    """Shares terms with what was said, and every code in it was said: a model must not make up ids.
+
+    A year may come from a date the model wrote out.
+    """
+    invented = {code for code in codes(fact) - codes(said) if not _YEAR.fullmatch(code)}
+    shared = set(bigram_terms(searchable(fact))) & set(bigram_terms(searchable(said)))
+    return not invented and bool(shared)

@@ -1,0 +1,77 @@
+"""Keyword search over one scope's facts.
+
+Invariant: pure; built from one snapshot of the facts and never changed afterwards.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.conversation.lexical import Bm25, exact_tokens
+from bot.memory.content_words import content_terms, single_characters
+from bot.memory.fact import Fact, FactKind
+from bot.memory.normalise import searchable
+from bot.memory.topics import topics_asked, topics_told
+
+LASTING = (FactKind.IDENTITY, FactKind.PREFERENCE)
+"""Kinds that say who somebody is, whatever is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one fact's text gives to search by."""
+
+    text: str
+    words: frozenset[str]
+    topics: frozenset[int]
+
+
+class FactIndex:
+    """BM25 over facts, with their exact words, topics, weights and times."""
+
+    def __init__(self, facts: Sequence[Fact], previous: "FactIndex | None" = None) -> None:
+        """About 0.1 ms a fact, 0.03 ms for one that `previous` has read already: more than a handful
+        is work for a thread."""
+        self.facts = tuple(facts)
+        known: dict[int, Reading] = previous.readings if previous else {}
+        self.readings: dict[int, Reading] = {
+            fact.id: known.get(fact.id) or _read(fact.text) for fact in self.facts
+        }
+        """By fact id; the text of a stored fact never changes."""
+        self._bm25 = Bm25(reading.text for reading in self.readings.values())
+        self.importance = np.array([fact.importance for fact in self.facts], np.float32)
+        """`(n,)`, 0 to 1."""
+        self.said_at = np.array([fact.said_at.timestamp() for fact in self.facts], np.float64)
+        """`(n,)`: seconds since the epoch, UTC."""
+        self.is_lasting = np.array([fact.kind in LASTING for fact in self.facts], np.float32)
+        """`(n,)`: 1 for identity and preference."""
+
+    def scores(self, question: str) -> NDArray[np.float32]:
+        """`(n,)` float32 ≥ 0: BM25 of the question's content terms, by the order of the facts."""
+        # A term between spaces is a run of its own, so that it comes out of the tokeniser unchanged.
+        return self._bm25.scores(" ".join(content_terms(question)))
+
+    def exact_matches(self, question: str) -> NDArray[np.float32]:
+        """`(n,)`: how many of the question's words of letters and digits each fact holds as they are."""
+        asked = exact_tokens(searchable(question))
+        if not asked:
+            return np.zeros(len(self.facts), np.float32)
+        return np.array([len(asked & reading.words) for reading in self.readings.values()], np.float32)
+
+    def shared_topics(self, question: str) -> NDArray[np.float32]:
+        """`(n,)`: the share of the question's topics each fact is on, 0 to 1.
+
+        A share, since a long message touches half the table, which says nothing.
+        """
+        asked = topics_asked(question)
+        if not asked:
+            return np.zeros(len(self.facts), np.float32)
+        shared = [len(asked & reading.topics) for reading in self.readings.values()]
+        return np.array(shared, np.float32) / np.float32(len(asked))
+
+
+def _read(text: str) -> Reading:
+    found = searchable(text)
+    return Reading(f"{found} {' '.join(single_characters(found))}", exact_tokens(found), topics_told(found))

@@ -1,0 +1,61 @@
+"""One form for texts that mean the same: escapes decoded, width and punctuation folded, numerals read.
+
+Invariant: pure. The result is for comparing and searching, never for showing or storing.
+"""
+
+import re
+
+import cn2an
+
+from bot.conversation.lexical import fold
+
+_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
+_PUNCTUATION = str.maketrans(
+    {"。": ".", "、": ",", "「": '"', "」": '"', "『": '"', "』": '"', "《": '"', "》": '"'}
+    | {"【": "[", "】": "]", "“": '"', "”": '"', "‘": "'", "’": "'", "—": "-", "–": "-", "·": " "}
+)
+_SPACE = re.compile(r"\s+")
+
+_UNITS = (
+    "块|元|角|毛|斤|公斤|千克|克|吨|公里|千米|厘米|毫米|米|岁|年|月|号|日|天|周|点|小时|分钟|秒"
+    "|个|件|条|双|只|张|本|台|部|次|人|位|码|楼|层|折|度|万"
+)
+_DIGITS = {character: value for value, character in enumerate("零一二三四五六七八九十")} | {"两": 2, "〇": 0}
+_NUMERAL = re.compile(rf"([零〇一二两三四五六七八九十百千万亿]{{1,16}})\s?({_UNITS})")
+
+
+def normalise(text: str) -> str:
+    """Fold a text so that equal meaning compares equal.
+
+    Literal `\\uXXXX` forms (clients that send JSON escapes as text) are decoded, surrogate pairs
+    joined and lone ones replaced; NFKC and case folding follow; Chinese punctuation becomes ASCII.
+    """
+    decoded = _ESCAPES.sub(_decode, text)
+    return _SPACE.sub(" ", fold(decoded).translate(_PUNCTUATION)).strip()
+
+
+def number_forms(text: str) -> tuple[str, ...]:
+    """The Chinese numerals before a unit, in digits: 三百块 → 300块. What can't be read is left out."""
+    forms = ((_number(numeral), unit) for numeral, unit in _NUMERAL.findall(text))
+    return tuple(f"{number}{unit}" for number, unit in forms if number is not None)
+
+
+def searchable(text: str) -> str:
+    """The normalised text followed by its number forms: what is indexed and what is asked."""
+    normal = normalise(text)
+    return " ".join((normal, *number_forms(normal)))
+
+
+def _number(numeral: str) -> int | None:
+    if len(numeral) == 1:
+        # By far the most frequent case, and cn2an takes 15 µs.
+        return _DIGITS.get(numeral)
+    try:
+        return int(cn2an.cn2an(numeral.replace("〇", "零"), "normal"))
+    except ValueError:
+        return None
+
+
+def _decode(escapes: re.Match[str]) -> str:
+    units = bytes.fromhex(escapes.group().replace("\\u", ""))
+    return units.decode("utf-16-be", "replace")

@@ -1,0 +1,186 @@
+"""Facts by rules: the statements a person makes about themselves, in their own words.
+
+Invariant: pure; a fact's text is a piece of what the person wrote, with secrets masked.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from bot.conversation.masking import mask_secrets
+from bot.memory.clauses import (
+    Clause,
+    clauses_of,
+    is_about_others,
+    is_first_person,
+    is_order,
+    is_reported,
+    is_request,
+    is_supposed,
+    without_lead,
+)
+from bot.memory.fact import FactKind, NewFact
+from bot.memory.normalise import normalise
+
+LIFETIMES = {
+    FactKind.TRANSACTION: timedelta(days=180),
+    FactKind.EVENT: timedelta(days=365),
+}
+"""How long a kind is kept. Identity and preference never expire."""
+
+MOST_FACTS = 20
+"""From one message: more than anyone says in one breath."""
+LONGEST_FACT = 300
+"""Characters. Longer ones are cut at a clause, else here: an embedder sees 500 at most."""
+EXPLICIT_IMPORTANCE = 0.9
+"""The person asked for it."""
+
+_SORTS: tuple[tuple[FactKind, float, re.Pattern[str]], ...] = tuple(
+    (kind, importance, re.compile(pattern))
+    for kind, importance, pattern in (
+        (
+            FactKind.PREFERENCE,
+            0.9,
+            r"过敏|不耐受|忌口|不能吃|不能喝|吃素|素食|清真|allergic|vegetarian|vegan",
+        ),
+        (
+            FactKind.IDENTITY,
+            0.8,
+            r"我(?:的)?(?:名字|姓名|昵称|全名)?叫(?!了|他|她|你|您|车|外卖|人|什么|啥)|叫我|我姓|名字[叫是]|我的名字"
+            r"|我住|住在|家住|我家在|来自|老家|的?生日|我(?:今年)?[0-9一二三四五六七八九十]{1,3}岁|我属[鼠牛虎兔龙蛇马羊猴鸡狗猪]"
+            r"|my name is|call me|i live in|i'm from|i am from|my birthday",
+        ),
+        (
+            FactKind.PREFERENCE,
+            0.7,
+            r"穿.{0,6}码|尺码|鞋码|码数|穿.{0,4}号|身高|体重|腰围|\bsize\b",
+        ),
+        (
+            FactKind.TRANSACTION,
+            0.6,
+            r"订单|下单|下了单|单号|买了|买的|买过|退款|退货|换货|发票|付了|付款|支付|快递|收货|补偿|优惠券|充值|定金|订了"
+            r"|order|refund|bought|paid",
+        ),
+        (
+            FactKind.IDENTITY,
+            0.7,
+            r"电话|手机号|邮箱|微信号|地址|老公|老婆|妻子|丈夫|女儿|儿子|孩子|宝宝|爸|妈|弟弟|妹妹|哥哥|姐姐|爷爷|奶奶|养了|我家的?(?:猫|狗)"
+            r"|职业|工作是|在.{1,14}(?:工作|上班|上学|读书|做)|血型|怀孕|糖尿病|高血压|近视"
+            r"|\bi work\b|my (?:wife|husband|son|daughter|cat|dog|job|phone|email|address)",
+        ),
+        (
+            FactKind.PREFERENCE,
+            0.6,
+            r"喜欢(?!你|您)|最?爱(?!你|您|情|人)|讨厌(?!你|您)|偏好|习惯|不吃|不喝|不加|少糖|无糖|最怕|我怕|我用的|常用|戒了|感兴趣|更想要"
+            r"|\b(?:like|love|hate|prefer|favou?rite)\b",
+        ),
+        (
+            FactKind.EVENT,
+            0.5,
+            r"明天|后天|今晚|明晚|下周|下个?月|明年|周[一二三四五六日天末]|星期|[0-9一二三四五六七八九十]+[月号日点](?!码)|打算|计划|准备|预约|约了"
+            r"|要去|出差|考试|面试|搬家|结婚|旅[行游]|手术|昨天|前天|上周|上个?月|去年|在学|在减肥|开始学|在考|在准备"
+            r"|tomorrow|next (?:week|month|year)|plan(?:ning)? to|going to",
+        ),
+        (
+            FactKind.IDENTITY,
+            0.6,
+            r"^(?:其实)?(?:我|本人|俺)(?:现在|以前|今年|曾经)?是(?!说|想|来|不是|要|在|谁|什么|否)|^i(?:'m| am) an? ",
+        ),
+    )
+)
+"""First match wins: what is most particular stands first."""
+
+_STANDS_ALONE = re.compile(
+    r"^对.{1,12}过敏|^住在|^(?:平时|一般)?穿.{1,8}码|^生日是|^(?:订单|快递)?单号|^(?:以后)?叫我"
+)
+"""Statements people make without saying 我."""
+
+
+def expires_at(kind: FactKind, said_at: datetime) -> datetime | None:
+    """When a fact of this kind leaves memory. None: never."""
+    lifetime = LIFETIMES.get(kind)
+    return said_at + lifetime if lifetime else None
+
+
+def sort_of(text: str) -> tuple[FactKind, float] | None:
+    """Kind and importance (0 to 1) of a statement by its words. None: nothing says."""
+    normal = normalise(text)
+    return next(((kind, weight) for kind, weight, words in _SORTS if words.search(normal)), None)
+
+
+def new_fact(text: str, said_at: datetime, kind: FactKind, importance: float) -> NewFact:
+    """A fact with its lifetime, masked and cut to `LONGEST_FACT`."""
+    masked, _ = mask_secrets(text)
+    return NewFact(
+        kind=kind,
+        text=masked[:LONGEST_FACT].strip(),
+        importance=min(max(importance, 0.0), 1.0),
+        said_at=said_at,
+        expires_at=expires_at(kind, said_at),
+    )
+
+
+def stated_facts(text: str, said_at: datetime, *, is_group: bool) -> tuple[NewFact, ...]:
+    """What a person says of themselves in a message, without being asked to have it remembered."""
+    facts: list[NewFact] = []
+    for statement in _statements(clauses_of(text)):
+        sort = sort_of(statement)
+        if sort is not None and not (is_group and is_about_others(statement)):
+            facts.append(new_fact(statement, said_at, *sort))
+    return distinct(facts)
+
+
+def asked_facts(text: str, said_at: datetime, *, is_group: bool) -> tuple[NewFact, ...]:
+    """What a person asked to have remembered: all of it, but orders, questions and, in a group,
+    claims about others."""
+    facts: list[NewFact] = []
+    for passage in _passages(clauses_of(text)):
+        if is_order(passage) or (is_group and is_about_others(passage)):
+            continue
+        kind, _ = sort_of(passage) or (FactKind.EVENT, 0.0)
+        facts.append(new_fact(passage, said_at, kind, EXPLICIT_IMPORTANCE))
+    return distinct(facts)
+
+
+def distinct(facts: Iterable[NewFact]) -> tuple[NewFact, ...]:
+    """Without empty and repeated texts, at most `MOST_FACTS`."""
+    by_text = {fact.text: fact for fact in reversed(list(facts)) if fact.text}
+    return tuple(reversed(by_text.values()))[:MOST_FACTS]
+
+
+def _statements(clauses: tuple[Clause, ...]) -> list[str]:
+    """First-person statements, each with the clauses that lean on it."""
+    statements: list[str] = []
+    is_open = False
+    for clause in clauses:
+        text = without_lead(clause.text)
+        is_statement = not (
+            clause.is_question or is_order(text) or is_reported(clause.text) or is_supposed(clause.text)
+        )
+        if is_statement and (is_first_person(text) or _STANDS_ALONE.search(normalise(text))):
+            statements.append(text)
+            is_open = True
+        elif is_statement and is_open and not clause.begins_sentence and not is_request(text):
+            statements[-1] = f"{statements[-1]}，{text}"
+        else:
+            is_open = False
+    return statements
+
+
+def _passages(clauses: tuple[Clause, ...]) -> list[str]:
+    """Whole sentences, cut where the person begins to speak of themselves anew."""
+    passages: list[str] = []
+    for clause in clauses:
+        if clause.is_question:
+            continue
+        text = without_lead(clause.text)
+        is_new = not passages or clause.begins_sentence or is_first_person(text)
+        if is_new or len(passages[-1]) + len(text) >= LONGEST_FACT:
+            passages.append(text)
+        else:
+            passages[-1] = f"{passages[-1]}，{text}"
+    return [piece for passage in passages for piece in _cut(passage)]
+
+
+def _cut(text: str) -> list[str]:
+    return [text[start : start + LONGEST_FACT] for start in range(0, len(text), LONGEST_FACT)]

@@ -1,0 +1,27 @@
+"""The operator's persona: who the bot says it is. `data/persona.md`, read again when it changes."""
+
+from pathlib import Path
+
+
+class Persona:
+    """The persona text and the bot's name (its first `# heading`)."""
+
+    def __init__(self, path: Path, default: Path) -> None:
+        self._path = path
+        self._default = default
+        self._stamp: tuple[int, int] | None = None
+        self._text = ""
+
+    def text(self) -> str:
+        """Markdown. The default where the operator wrote none, or emptied it."""
+        source = self._path if self._path.is_file() else self._default
+        status = source.stat()
+        stamp = (status.st_mtime_ns, status.st_size)
+        if stamp != self._stamp:
+            self._text = source.read_text("utf-8-sig", errors="replace").strip()
+            self._stamp = stamp
+        return self._text or self._default.read_text("utf-8").strip()
+
+    def name(self) -> str:
+        first = self.text().splitlines()[0]
+        return first.lstrip("# ").strip() or "记得"

@@ -1,0 +1,164 @@
+"""Let each message through once, and each person's messages in order.
+
+Invariant: a message is durably in the inbox before anyone waits for its answer; a second call with
+the same key joins the run or gets the stored answer; nobody waits for somebody else.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Protocol
+
+from loguru import logger
+
+from bot.conversation.errors import TransientError
+from bot.conversation.message import AccountKey, Message
+from bot.delivery import DeliveryDesk
+from bot.ports import Accepted, Delivery, InboxStore
+
+MAX_TRIES = 3
+"""A message that fails this often is a dead letter: the next one must not wait behind it."""
+
+DRAIN_SECONDS = 20.0
+"""How long a stop waits for messages already accepted (SAFETY.md: SIGTERM under load)."""
+
+
+class Story(Protocol):
+    """What happens to a message once it is through: the Assistant."""
+
+    async def answer(self, inbox_id: int, message: Message, *, is_resumed: bool) -> Delivery: ...
+
+    async def apologise(self, inbox_id: int, message: Message) -> Delivery:
+        """Close a message that cannot be answered."""
+        ...
+
+
+class Line:
+    """First come, first served, per account."""
+
+    def __init__(self) -> None:
+        self._tails: dict[AccountKey, asyncio.Future[None]] = {}
+
+    def take_ticket(self, account: AccountKey) -> "Ticket":
+        """Stand in line now: order is the order of these calls."""
+        ahead = self._tails.get(account)
+        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._tails[account] = mine
+        return Ticket(ahead, mine, lambda: self._leave(account, mine))
+
+    def _leave(self, account: AccountKey, mine: asyncio.Future[None]) -> None:
+        if self._tails.get(account) is mine:
+            del self._tails[account]
+
+
+class Ticket:
+    """One place in the line. Leaving it lets the next one go, however this one ended."""
+
+    def __init__(
+        self, ahead: asyncio.Future[None] | None, mine: asyncio.Future[None], leave: Callable[[], None]
+    ) -> None:
+        self._ahead = ahead
+        self._mine = mine
+        self._leave = leave
+
+    async def turn_comes(self) -> None:
+        if self._ahead is not None:
+            await asyncio.shield(self._ahead)
+
+    def close(self) -> None:
+        """Let the next one go, not before those ahead are done."""
+        self._leave()
+        ahead, mine = self._ahead, self._mine
+        if ahead is None or ahead.done():
+            mine.set_result(None)
+        else:
+            ahead.add_done_callback(lambda _: mine.set_result(None))
+
+
+class Turnstile:
+    """The one way in."""
+
+    def __init__(self, inbox: InboxStore, story: Story, desk: DeliveryDesk) -> None:
+        self._inbox = inbox
+        self._story = story
+        self._desk = desk
+        self._line = Line()
+        self._runs: dict[tuple[str, str, str], asyncio.Task[Delivery]] = {}
+
+    async def pass_through(self, message: Message) -> Delivery:
+        """The reply to a message, computed once however often and however overlapping it is asked.
+
+        Cancelling the caller does not cancel the run: the answer is stored for whoever asks next.
+
+        Raises:
+            TransientError: a store is away. The message, if it was accepted, is resumed later.
+        """
+        return await asyncio.shield(self._join_or_start(message, self._admit_and_answer))
+
+    async def resume_unfinished(self) -> None:
+        """Take up what was accepted and never finished: after a crash, or when a store came back."""
+        for entry in await self._inbox.unfinished():
+            self._join_or_start(entry.message, lambda ticket, _, entry=entry: self._resume(ticket, entry))
+
+    async def resume_undelivered(self) -> None:
+        """Send what was answered and not begun to be sent, where its bot is connected."""
+        for entry in await self._inbox.undelivered():
+            if self._desk.can_send(entry.message):
+                self._join_or_start(entry.message, self._admit_and_answer)
+
+    async def drain(self) -> None:
+        """Wait for the runs in flight, at most DRAIN_SECONDS. What is left resumes at the next start."""
+        if self._runs:
+            _, late = await asyncio.wait(self._runs.values(), timeout=DRAIN_SECONDS)
+            for run in late:
+                run.cancel()
+
+    def _join_or_start(
+        self, message: Message, work: Callable[["Ticket", Message], Coroutine[None, None, Delivery]]
+    ) -> asyncio.Task[Delivery]:
+        key = (message.sender.channel, message.sender.app_id, message.key)
+        run = self._runs.get(key)
+        if run is None:
+            ticket = self._line.take_ticket(message.sender)
+            run = asyncio.create_task(work(ticket, message))
+            self._runs[key] = run
+            run.add_done_callback(lambda done: self._finish(key, ticket, done))
+        return run
+
+    def _finish(self, key: tuple[str, str, str], ticket: Ticket, done: asyncio.Task[Delivery]) -> None:
+        del self._runs[key]
+        ticket.close()
+        if not done.cancelled() and (error := done.exception()) is not None:
+            logger.error("a message stays open in the inbox: {}", type(error).__name__)
+
+    async def _admit_and_answer(self, ticket: Ticket, message: Message) -> Delivery:
+        admission = await self._inbox.admit(message)
+        await ticket.turn_comes()
+        delivery = admission.delivery
+        if delivery is None:
+            delivery = await self._answer(admission.inbox_id, message, is_resumed=False)
+        return await self._send(message, delivery)
+
+    async def _resume(self, ticket: Ticket, entry: Accepted) -> Delivery:
+        await ticket.turn_comes()
+        delivery = await self._answer(entry.inbox_id, entry.message, is_resumed=True)
+        return await self._send(entry.message, delivery)
+
+    async def _send(self, message: Message, delivery: Delivery) -> Delivery:
+        """Part of the run, so that one person's replies leave in order and a stop waits for them."""
+        if self._desk.can_send(message):
+            await self._desk.hand_over(message, delivery)
+        return delivery
+
+    async def _answer(self, inbox_id: int, message: Message, *, is_resumed: bool) -> Delivery:
+        while True:
+            try:
+                return await self._story.answer(inbox_id, message, is_resumed=is_resumed)
+            except TransientError:
+                raise
+            except Exception as error:  # a poison message must not stop the line: this is its boundary
+                tries = await self._inbox.refuse(inbox_id, type(error).__name__)
+                logger.opt(exception=error).error(
+                    "message {} failed, try {} of {}", inbox_id, tries, MAX_TRIES
+                )
+                if tries >= MAX_TRIES:
+                    return await self._story.apologise(inbox_id, message)

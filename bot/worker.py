@@ -1,0 +1,90 @@
+"""Work after the reply: consolidation of turns into memory, and second chances for open messages.
+
+Invariant: a job is finished in the transaction that stores its result, so a crash repeats it whole or
+not at all; an outage of a model spends none of its tries.
+"""
+
+import asyncio
+import contextlib
+from datetime import timedelta
+
+from loguru import logger
+
+from bot.conversation.errors import TransientError
+from bot.conversation.ports import Clock
+from bot.memory.consolidation import Consolidation
+from bot.metrics import Metrics
+from bot.ports import DeliveryStore, JobStore, JobTicket
+from bot.turnstile import Turnstile
+
+LEASE_SECONDS = 120.0
+"""Longer than any consolidation: one model call with its retry, one batch of embeddings."""
+BATCH = 8
+OUTAGE_DELAY_SECONDS = 30.0
+RETRY_DELAY_SECONDS = 5.0
+SEALS_KEPT = timedelta(minutes=10)
+"""WeChat delivers a message again within 15 seconds; a late proxy may take longer."""
+SWEEP_SECONDS = 60.0
+"""How often messages that stayed open (a store was away) are taken up again."""
+
+
+class Worker:
+    """One loop beside the story, woken by each turn."""
+
+    def __init__(
+        self,
+        *,
+        jobs: JobStore,
+        deliveries: DeliveryStore,
+        consolidation: Consolidation,
+        turnstile: Turnstile,
+        metrics: Metrics,
+        clock: Clock,
+    ) -> None:
+        self._jobs = jobs
+        self._deliveries = deliveries
+        self._clock = clock
+        self._consolidation = consolidation
+        self._turnstile = turnstile
+        self._metrics = metrics
+        self._wake = asyncio.Event()
+
+    def wake(self) -> None:
+        """There may be a job."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            self._wake.clear()
+            await self.work_off()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), SWEEP_SECONDS)
+                continue
+            await self._turnstile.resume_unfinished()
+            await self._deliveries.purge_seals(self._clock.now() - SEALS_KEPT)
+
+    async def work_off(self) -> int:
+        """Do all due jobs, then embed what was kept without a vector; returns how many jobs were done."""
+        done = 0
+        while tickets := await self._jobs.lease_jobs(BATCH, LEASE_SECONDS):
+            for ticket in tickets:
+                done += await self._do(ticket)
+        await self._consolidation.embed_waiting()
+        return done
+
+    async def _do(self, ticket: JobTicket) -> bool:
+        try:
+            await self._consolidation.consolidate(
+                ticket.scope, ticket.turn, job=ticket.id, is_group=bool(ticket.scope.place)
+            )
+        except TransientError as error:
+            logger.warning("job {} waits: {}", ticket.id, type(error).__name__)
+            await self._jobs.retry_job(ticket.id, type(error).__name__, OUTAGE_DELAY_SECONDS, counts=False)
+        except Exception as error:  # one bad job must not stop memory for everyone: this is its boundary
+            self._metrics.failed_jobs.inc()
+            logger.opt(exception=error).error("job {} failed", ticket.id)
+            await self._jobs.retry_job(ticket.id, type(error).__name__, RETRY_DELAY_SECONDS, counts=True)
+        else:
+            return True
+        return False

@@ -1,0 +1,1 @@
+"""The doors NoneBot loads. Everything behind them lives in `bot/`."""
