@@ -77,8 +77,8 @@ def build(settings: Settings) -> None:
     driver.on_startup(house.open)
     driver.on_shutdown(house.close)
     if settings.has_onebot:
-        driver.register_adapter(OneBotAdapter)
-    driver.register_adapter(
+        driver.register_adapter(OneBotAdapter)  # pyright: ignore[reportUnknownMemberType]
+    driver.register_adapter(  # pyright: ignore[reportUnknownMemberType]
         WeChatAdapter,
         accounts=_official_accounts(settings),
         store=house.wechat_replies,
@@ -86,8 +86,9 @@ def build(settings: Settings) -> None:
     )
     driver.on_startup(house.begin_work)
     driver.on_startup(partial(_say_what_next, settings))
-    nonebot.load_plugin("plugins.health")
-    nonebot.load_plugin("plugins.chat")
+    for door in ("plugins.health", "plugins.chat"):
+        if nonebot.load_plugin(door) is None:
+            raise RuntimeError(f"{door} did not load")  # NoneBot has logged why
 
 
 def _say_what_next(settings: Settings) -> None:

@@ -6,7 +6,6 @@ without pages), and nothing decided here depends on which channel it came from.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 
 from loguru import logger
 
@@ -21,6 +20,7 @@ from bot.conversation.turn import Turn
 from bot.conversation.wording import Wording
 from bot.decision import SILENCE, Decision
 from bot.delivery import STALE_IN_GROUP
+from bot.dressing import Dressing
 from bot.first_contact import FirstContact
 from bot.knowledge.retrieval import Retrieval
 from bot.memory.ports import FactStore, TurnWindow
@@ -32,8 +32,6 @@ from bot.rules.faq import FaqHit
 from identity.directory import Directory
 from identity.model import Account
 
-STALE_IN_PRIVATE = timedelta(minutes=30)
-"""BEHAVIOUR: after an outage a late private answer begins with an apology."""
 SPOKEN = (Kind.TEXT, Kind.VOICE, Kind.CLICK)
 QUESTION_START = 24
 """Characters of a question kept with its delivery, so that a held answer can name it."""
@@ -45,8 +43,6 @@ class Policy:
 
     keeps_memory: bool
     """MEMORY__CONSENT=on: turns are consolidated into long-term memory."""
-    labels_ai: bool
-    """Model answers carry 「（AI 生成）」 (labelling rules since 2025-09)."""
     recall_k: int
     knowledge_k: int
 
@@ -59,6 +55,7 @@ class Assistant:
         *,
         directory: Directory,
         first_contact: FirstContact,
+        dressing: Dressing,
         quick_replies: QuickReplies,
         commands: Commands,
         recall: Recall,
@@ -79,6 +76,7 @@ class Assistant:
     ) -> None:
         self._directory = directory
         self._first_contact = first_contact
+        self._dressing = dressing
         self._quick_replies = quick_replies
         self._commands = commands
         self._recall = recall
@@ -104,14 +102,15 @@ class Assistant:
         scope = account.scope(message.conversation.place) if account else None
         decision = await self._decide(message, account, scope, is_resumed=is_resumed, times=times)
         with times.stage("commit"):
-            text = await self._dress(message, account, decision.reply, is_resumed=is_resumed)
+            text = await self._dressing.dress(message, account, decision.reply, is_resumed=is_resumed)
             delivery = await self._commit(inbox_id, message, scope, decision, text)
         self._note(message, decision.reply, times)
         return delivery
 
     async def apologise(self, inbox_id: int, message: Message) -> Delivery:
-        """Close a message that failed MAX_TRIES times."""
-        reply = Reply(text=self._wording.say("apology"), decided_by="apology")
+        """Close a message that failed MAX_TRIES times. Talk that wasn't for the bot gets no apology."""
+        text = self._wording.say("apology") if message.is_addressed else ""
+        reply = Reply(text=text, decided_by="apology")
         return await self._close(inbox_id, message, None, Decision(reply=reply), reply.text)
 
     async def _identify(self, message: Message, times: StageTimes) -> Account | None:
@@ -130,12 +129,13 @@ class Assistant:
         is_resumed: bool,
         times: StageTimes,
     ) -> Decision:
-        is_late = is_resumed and message.conversation.is_group and self._age(message) > STALE_IN_GROUP
+        age = self._clock.now() - message.sent_at
+        is_late = is_resumed and message.conversation.is_group and age > STALE_IN_GROUP
         if not message.is_addressed or is_late:
             return Decision(reply=SILENCE)
         if message.kind not in SPOKEN or not message.text:
             return Decision(reply=await self._react(message, account, scope))
-        recent = await self._recent(scope)
+        recent = await self._window.recent(scope) if scope is not None else ()
         with times.stage("rules"):
             hit = await self._quick_replies.faq_hit(message, recent)
             decision = await self._by_rule(message, account, scope, recent, hit)
@@ -149,8 +149,9 @@ class Assistant:
             case Kind.UNFOLLOW:
                 return SILENCE
             case Kind.REVOKE:
-                if account is not None:
+                if account is not None and scope is not None:
                     await self._facts.clear_person(account.person)
+                    await self._window.drop(scope)
                 return SILENCE
             case Kind.VOICE:
                 return Reply(text=self._wording.say("voice_unheard"), decided_by="notice")
@@ -168,10 +169,9 @@ class Assistant:
         hit: FaqHit | None,
     ) -> Decision | None:
         answers = hit is not None and hit.verbatim
-        if account is not None and scope is not None:
-            trivial = await self._quick_replies.trivial(message, account, scope, recent, has_rule=answers)
-            if trivial is not None:
-                return trivial
+        trivial = await self._quick_replies.trivial(message, account, scope, recent, has_rule=answers)
+        if trivial is not None:
+            return trivial
         context = CommandContext(message=message, account=account, scope=scope)
         if (command := await self._commands.handle(context)) is not None:
             return Decision(
@@ -230,30 +230,12 @@ class Assistant:
             logger.warning("no query vector: {}", error)
             return None
 
-    async def _recent(self, scope: Scope | None) -> tuple[Turn, ...]:
-        return await self._window.recent(scope) if scope is not None else ()
-
-    async def _dress(
-        self, message: Message, account: Account | None, reply: Reply, *, is_resumed: bool
-    ) -> str:
-        """What is said around an answer, and is no part of the conversation: label, notice, apology."""
-        if reply.is_silent:
-            return ""
-        text = reply.text
-        if reply.decided_by == "model" and self._policy.labels_ai:
-            text = self._wording.say("ai_label", answer=text)
-        if is_resumed and self._age(message) > STALE_IN_PRIVATE:
-            text = self._wording.say("late", answer=text)
-        if account is not None:
-            text = await self._first_contact.introduce(message, account, reply, text)
-        return text
-
     async def _commit(
         self, inbox_id: int, message: Message, scope: Scope | None, decision: Decision, text: str
     ) -> Delivery:
         if scope is None or not decision.is_turn:
             return await self._close(inbox_id, message, scope, decision, text)
-        delivery = self._delivery(inbox_id, message, decision.reply, text)
+        delivery = self._delivery(inbox_id, message, scope, decision.reply, text)
         turn = await self._ledger.commit_turn(
             inbox_id, scope, message, decision.reply, delivery, consolidate=self._policy.keeps_memory
         )
@@ -268,7 +250,7 @@ class Assistant:
     async def _close(
         self, inbox_id: int, message: Message, scope: Scope | None, decision: Decision, text: str
     ) -> Delivery:
-        delivery = self._delivery(inbox_id, message, decision.reply, text)
+        delivery = self._delivery(inbox_id, message, scope, decision.reply, text)
         await self._inbox.close(
             inbox_id, account=scope.account if scope else None, delivery=delivery, taken=decision.taken
         )
@@ -277,7 +259,10 @@ class Assistant:
             self._on_work()
         return delivery
 
-    def _delivery(self, inbox_id: int, message: Message, reply: Reply, text: str) -> Delivery:
+    def _delivery(
+        self, inbox_id: int, message: Message, scope: Scope | None, reply: Reply, text: str
+    ) -> Delivery:
+        """The question stays only where its asker can come back for the pages, and have it forgotten."""
         pages = self._paginate(message.sender.channel, text) if text else ()
         return Delivery(
             inbox_id=inbox_id,
@@ -285,12 +270,9 @@ class Assistant:
             next_page=0,
             state=DeliveryState.HELD if pages else DeliveryState.SENT,
             decided_by=reply.decided_by,
-            question=message.text[:QUESTION_START],
+            question=message.text[:QUESTION_START] if pages and scope is not None else "",
             at=self._clock.now(),
         )
-
-    def _age(self, message: Message) -> timedelta:
-        return self._clock.now() - message.sent_at
 
     def _note(self, message: Message, reply: Reply, times: StageTimes) -> None:
         self._metrics.answers.labels(reply.decided_by).inc()

@@ -23,5 +23,6 @@ class Persona:
         return self._text or self._default.read_text("utf-8").strip()
 
     def name(self) -> str:
-        first = self.text().splitlines()[0]
-        return first.lstrip("# ").strip() or "记得"
+        """Of the first heading; the house's own where the operator's text has none."""
+        headings = (line.lstrip("# ").strip() for line in self.text().splitlines() if line.startswith("#"))
+        return next(filter(None, headings), "记得")

@@ -113,7 +113,8 @@ class TurnLedger(Protocol):
     ) -> Turn | None:
         """Turn, delivery, consolidation job and the closed inbox entry, in one transaction.
 
-        None when the scope's epoch has passed: the entry is closed, nothing else is stored.
+        None when the scope's epoch has passed: nothing is stored, and the entry stays open for the
+        caller to close with what it says instead.
         """
         ...
 

@@ -56,14 +56,23 @@ class QuickReplies:
         return book.match(message.text, message.sender.channel, last_answer)
 
     async def trivial(
-        self, message: Message, account: Account, scope: Scope, recent: Sequence[Turn], *, has_rule: bool
+        self,
+        message: Message,
+        account: Account | None,
+        scope: Scope | None,
+        recent: Sequence[Turn],
+        *,
+        has_rule: bool,
     ) -> Decision | None:
-        """The answer to a trifle (it may be silence), or None: this deserves more."""
+        """The answer to a trifle (it may be silence), or None: this deserves more.
+
+        For a stranger, who has no account, nothing can be open.
+        """
         is_group = message.conversation.is_group
         if classify(message.text, is_open=False, is_group=is_group, has_rule=has_rule) is None:
             return None
-        held = None if is_group else await self._deliveries.oldest_held(account.id)
-        pending = await self._confirmations.pending(account.id)
+        held = None if is_group or account is None else await self._deliveries.oldest_held(account.id)
+        pending = None if account is None else await self._confirmations.pending(account.id)
         is_open = held is not None or pending is not None or _asks(recent)
         trivial = classify(
             message.text, is_open=is_open, is_group=is_group, has_held=held is not None, has_rule=has_rule
@@ -78,7 +87,9 @@ class QuickReplies:
         """Called without a word."""
         return self._line(Trivial.BARE_MENTION if is_group else Trivial.PING, scope, is_group=is_group)
 
-    async def _hand_over_held(self, message: Message, account: Account, scope: Scope) -> Decision | None:
+    async def _hand_over_held(
+        self, message: Message, account: Account | None, scope: Scope | None
+    ) -> Decision | None:
         asked = replace(message, text=CONTINUE)
         page = await self._commands.handle(CommandContext(message=asked, account=account, scope=scope))
         if page is None:

@@ -5,7 +5,6 @@ the same key joins the run or gets the stored answer; nobody waits for somebody 
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from typing import Protocol
 
 from loguru import logger
@@ -13,7 +12,7 @@ from loguru import logger
 from bot.conversation.errors import TransientError
 from bot.conversation.message import AccountKey, Message
 from bot.delivery import DeliveryDesk
-from bot.ports import Accepted, Delivery, InboxStore
+from bot.ports import Delivery, InboxStore
 
 MAX_TRIES = 3
 """A message that fails this often is a dead letter: the next one must not wait behind it."""
@@ -43,7 +42,9 @@ class Line:
         ahead = self._tails.get(account)
         mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._tails[account] = mine
-        return Ticket(ahead, mine, lambda: self._leave(account, mine))
+        # Only now: who gives up in the middle of the line must not let the next one pass those ahead.
+        mine.add_done_callback(lambda _: self._leave(account, mine))
+        return Ticket(ahead, mine)
 
     def _leave(self, account: AccountKey, mine: asyncio.Future[None]) -> None:
         if self._tails.get(account) is mine:
@@ -53,12 +54,9 @@ class Line:
 class Ticket:
     """One place in the line. Leaving it lets the next one go, however this one ended."""
 
-    def __init__(
-        self, ahead: asyncio.Future[None] | None, mine: asyncio.Future[None], leave: Callable[[], None]
-    ) -> None:
+    def __init__(self, ahead: asyncio.Future[None] | None, mine: asyncio.Future[None]) -> None:
         self._ahead = ahead
         self._mine = mine
-        self._leave = leave
 
     async def turn_comes(self) -> None:
         if self._ahead is not None:
@@ -66,7 +64,6 @@ class Ticket:
 
     def close(self) -> None:
         """Let the next one go, not before those ahead are done."""
-        self._leave()
         ahead, mine = self._ahead, self._mine
         if ahead is None or ahead.done():
             mine.set_result(None)
@@ -92,18 +89,18 @@ class Turnstile:
         Raises:
             TransientError: a store is away. The message, if it was accepted, is resumed later.
         """
-        return await asyncio.shield(self._join_or_start(message, self._admit_and_answer))
+        return await asyncio.shield(self._join_or_start(message, is_resumed=False))
 
     async def resume_unfinished(self) -> None:
         """Take up what was accepted and never finished: after a crash, or when a store came back."""
         for entry in await self._inbox.unfinished():
-            self._join_or_start(entry.message, lambda ticket, _, entry=entry: self._resume(ticket, entry))
+            self._join_or_start(entry.message, is_resumed=True)
 
     async def resume_undelivered(self) -> None:
         """Send what was answered and not begun to be sent, where its bot is connected."""
         for entry in await self._inbox.undelivered():
             if self._desk.can_send(entry.message):
-                self._join_or_start(entry.message, self._admit_and_answer)
+                self._join_or_start(entry.message, is_resumed=True)
 
     async def drain(self) -> None:
         """Wait for the runs in flight, at most DRAIN_SECONDS. What is left resumes at the next start."""
@@ -111,15 +108,14 @@ class Turnstile:
             _, late = await asyncio.wait(self._runs.values(), timeout=DRAIN_SECONDS)
             for run in late:
                 run.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
-    def _join_or_start(
-        self, message: Message, work: Callable[["Ticket", Message], Coroutine[None, None, Delivery]]
-    ) -> asyncio.Task[Delivery]:
+    def _join_or_start(self, message: Message, *, is_resumed: bool) -> asyncio.Task[Delivery]:
         key = (message.sender.channel, message.sender.app_id, message.key)
         run = self._runs.get(key)
         if run is None:
             ticket = self._line.take_ticket(message.sender)
-            run = asyncio.create_task(work(ticket, message))
+            run = asyncio.create_task(self._admit_and_answer(ticket, message, is_resumed=is_resumed))
             self._runs[key] = run
             run.add_done_callback(lambda done: self._finish(key, ticket, done))
         return run
@@ -130,18 +126,14 @@ class Turnstile:
         if not done.cancelled() and (error := done.exception()) is not None:
             logger.error("a message stays open in the inbox: {}", type(error).__name__)
 
-    async def _admit_and_answer(self, ticket: Ticket, message: Message) -> Delivery:
+    async def _admit_and_answer(self, ticket: Ticket, message: Message, *, is_resumed: bool) -> Delivery:
+        """Resumed messages are admitted again: one may have been answered since it was found open."""
         admission = await self._inbox.admit(message)
         await ticket.turn_comes()
         delivery = admission.delivery
         if delivery is None:
-            delivery = await self._answer(admission.inbox_id, message, is_resumed=False)
+            delivery = await self._answer(admission.inbox_id, message, is_resumed=is_resumed)
         return await self._send(message, delivery)
-
-    async def _resume(self, ticket: Ticket, entry: Accepted) -> Delivery:
-        await ticket.turn_comes()
-        delivery = await self._answer(entry.inbox_id, entry.message, is_resumed=True)
-        return await self._send(entry.message, delivery)
 
     async def _send(self, message: Message, delivery: Delivery) -> Delivery:
         """Part of the run, so that one person's replies leave in order and a stop waits for them."""
@@ -156,6 +148,9 @@ class Turnstile:
             except TransientError:
                 raise
             except Exception as error:  # a poison message must not stop the line: this is its boundary
+                if (stored := (await self._inbox.admit(message)).delivery) is not None:
+                    logger.opt(exception=error).error("message {} failed after its answer", inbox_id)
+                    return stored
                 tries = await self._inbox.refuse(inbox_id, type(error).__name__)
                 logger.opt(exception=error).error(
                     "message {} failed, try {} of {}", inbox_id, tries, MAX_TRIES

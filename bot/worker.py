@@ -5,7 +5,6 @@ not at all; an outage of a model spends none of its tries.
 """
 
 import asyncio
-import contextlib
 from datetime import timedelta
 
 from loguru import logger
@@ -29,7 +28,7 @@ SWEEP_SECONDS = 60.0
 
 
 class Worker:
-    """One loop beside the story, woken by each turn."""
+    """Runs beside the story, woken by each turn."""
 
     def __init__(
         self,
@@ -54,15 +53,15 @@ class Worker:
         self._wake.set()
 
     async def run(self) -> None:
-        """Until cancelled."""
-        while True:
-            self._wake.clear()
-            await self.work_off()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), SWEEP_SECONDS)
-                continue
-            await self._turnstile.resume_unfinished()
-            await self._deliveries.purge_seals(self._clock.now() - SEALS_KEPT)
+        """Until cancelled. Sweeping has a loop of its own: a busy house is never idle."""
+        async with asyncio.TaskGroup() as loops:
+            loops.create_task(self._keep_working())
+            loops.create_task(self._keep_sweeping())
+
+    async def sweep(self) -> None:
+        """Take up messages that stayed open, and drop the bytes no platform asks for any more."""
+        await self._turnstile.resume_unfinished()
+        await self._deliveries.purge_seals(self._clock.now() - SEALS_KEPT)
 
     async def work_off(self) -> int:
         """Do all due jobs, then embed what was kept without a vector; returns how many jobs were done."""
@@ -72,6 +71,19 @@ class Worker:
                 done += await self._do(ticket)
         await self._consolidation.embed_waiting()
         return done
+
+    async def _keep_working(self) -> None:
+        while True:
+            self._wake.clear()
+            await self.work_off()
+            await self._wake.wait()
+
+    async def _keep_sweeping(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            await self.sweep()
+            # A job that was put back may be due.
+            self.wake()
 
     async def _do(self, ticket: JobTicket) -> bool:
         try:

@@ -6,9 +6,9 @@ Invariant: pure, linear; everything that is no link stays as it is.
 import re2
 
 _LINK = re2.compile(
-    r"(?i)[a-z][a-z0-9+.\-]{1,15}://[^\s<>\"“”，。；！？）》]+"
+    r"(?i)[a-z][a-z0-9+.\-]{1,15}://[^\s<>\"“”()，。；！？（）》]+"
     r"|\b(?:[a-z0-9\-]+\.)+(?:com|cn|net|org|io|cc|me|top|xyz|vip|club|shop|site|info|app|dev|link|ly|co|tv|wang|ru|tk)"
-    r"(?:[:/?#][^\s<>\"“”，。；！？）》]*)?"
+    r"(?:[:/?#][^\s<>\"“”()，。；！？（）》]*)?"
 )
 
 _TAG = re2.compile(r"(?i)<a\b[^>]*>|</a>")

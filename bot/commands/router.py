@@ -115,6 +115,8 @@ class Commands:
                 return await self._state(asker)
             case Command.PRIVACY:
                 return self._wording.say("privacy")
+            case Command.HUMAN:
+                return self._ask_for_human(asker)
             case _:
                 return await self._help(asker)
 

@@ -24,6 +24,7 @@ from bot.conversation.errors import TransientError
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
 from bot.delivery import DeliveryDesk, Outbox
+from bot.dressing import Dressing
 from bot.first_contact import FirstContact
 from bot.knowledge.ingest import Ingest
 from bot.knowledge.retrieval import Retrieval
@@ -195,9 +196,13 @@ class House:
     def _make_assistant(self, channels: Channels, clock: Clock) -> Assistant:
         stores, settings = self.stores, self.settings
         commands = self._make_commands(clock)
+        first_contact = FirstContact(stores.accounts, self.wording, self._persona.name())
         return Assistant(
             directory=self.directory,
-            first_contact=FirstContact(stores.accounts, self.wording, self._persona.name()),
+            first_contact=first_contact,
+            dressing=Dressing(
+                first_contact=first_contact, wording=self.wording, clock=clock, labels_ai=settings.ai_label
+            ),
             quick_replies=QuickReplies(
                 faq=self._faq,
                 commands=commands,
@@ -221,7 +226,6 @@ class House:
             wording=self.wording,
             policy=Policy(
                 keeps_memory=settings.memory.consent == "on",
-                labels_ai=settings.ai_label,
                 recall_k=settings.memory.recall_k,
                 knowledge_k=settings.knowledge.k,
             ),

@@ -48,7 +48,7 @@ async def test_one_shelf_for_each_account_and_place(stores: Stores) -> None:
     ) == [(li.id, "", 2), (li.id, "g1", 2), (wang.id, "g1", 1)]
 
 
-async def test_a_turn_overtaken_by_a_clearing_leaves_only_a_closed_entry(stores: Stores) -> None:
+async def test_a_turn_overtaken_by_a_clearing_leaves_nothing_and_an_open_entry(stores: Stores) -> None:
     account = await stores.account("o-li")
     other = await stores.account("o-wang")
     message = a_message("1")
@@ -60,7 +60,9 @@ async def test_a_turn_overtaken_by_a_clearing_leaves_only_a_closed_entry(stores:
     )
     assert committed is None
     assert await stores.rows(COUNTS) == [(0, 0, 0)]
-    assert await stores.rows("SELECT state, payload FROM inbox") == [("closed", None)]
+    notice = a_delivery(entry.inbox_id, "刚刚清除了")
+    await stores.inbox.close(entry.inbox_id, account=account.id, delivery=notice)
+    assert (await stores.inbox.admit(message)).delivery == notice
     assert await stores.turn(other, "2") is not None
     fresh = await stores.accounts.find_account(account.key)
     assert fresh is not None

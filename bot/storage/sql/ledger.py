@@ -1,6 +1,6 @@
 """The ledger of turns: question, answer, delivery, job and the closed inbox entry, all or nothing.
 
-Invariant: a turn of an older epoch leaves no trace but the closed entry.
+Invariant: a turn of an older epoch leaves no trace.
 """
 
 import sqlite3
@@ -48,7 +48,6 @@ class SqlLedger:
             if not is_open(connection, inbox_id):
                 return None
             if not is_current(connection, scope):
-                close_entry(connection, inbox_id, scope.account, None, now)
                 return None
             close_entry(connection, inbox_id, scope.account, delivery, now)
             stored = _store_turn(connection, inbox_id, scope, message, reply)

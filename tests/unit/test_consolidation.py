@@ -1,0 +1,94 @@
+"""A turn becomes memory once, also without an embedder, and a failed judgement keeps nothing."""
+
+import pytest
+
+from bot.conversation.errors import JideError, ModelUnavailable, TransientError
+from bot.conversation.turn import Turn
+from bot.memory.consolidation import BACKLOG_BATCH, Consolidation
+from bot.memory.judge import Judge, ModelJudge, RuleJudge
+from tests.memory_fakes import NOW, SCOPE, CountingEmbedder, FactsInMemory, ScriptedModel
+
+
+def turn(question: str, answer: str = "好的，我叫小助手") -> Turn:
+    return Turn(id=7, question=question, answer=answer, at=NOW)
+
+
+def make(
+    facts: FactsInMemory, embedder: CountingEmbedder | None = None, judge: Judge | None = None
+) -> Consolidation:
+    return Consolidation(judge=judge or RuleJudge(), facts=facts, embedder=embedder)
+
+
+async def consolidate(consolidation: Consolidation, question: str) -> None:
+    await consolidation.consolidate(SCOPE, turn(question), job=3, is_group=False)
+
+
+async def test_facts_vectors_and_job_go_together() -> None:
+    facts, embedder = FactsInMemory(), CountingEmbedder()
+    await consolidate(make(facts, embedder), "我对花生过敏")
+    assert facts.texts() == ["我对花生过敏"]
+    assert facts.kept_with == [(True, "count-1")]
+    assert facts.finished == [3]
+    assert embedder.batches == [["我对花生过敏"]]
+
+
+async def test_the_answer_is_never_looked_at() -> None:
+    facts = FactsInMemory()
+    await consolidate(make(facts), "你好呀")
+    assert facts.texts() == []
+
+
+async def test_the_job_is_finished_when_nothing_is_kept() -> None:
+    facts = FactsInMemory()
+    await consolidate(make(facts), "今天天气怎么样")
+    assert facts.finished == [3]
+
+
+@pytest.mark.parametrize("has_embedder", [True, False])
+async def test_without_vectors_the_facts_are_kept_all_the_same(has_embedder: bool) -> None:
+    facts, embedder = FactsInMemory(), CountingEmbedder()
+    embedder.is_away = True
+    await consolidate(make(facts, embedder if has_embedder else None), "我对花生过敏")
+    assert facts.texts() == ["我对花生过敏"]
+    assert facts.kept_with == [(False, "")]
+    assert facts.finished == [3]
+
+
+async def test_the_backlog_drains_when_the_embedder_is_back() -> None:
+    facts, embedder = FactsInMemory(), CountingEmbedder()
+    embedder.is_away = True
+    consolidation = make(facts, embedder)
+    await consolidate(consolidation, "我对花生过敏")
+    embedder.is_away = False
+    await consolidate(consolidation, "我穿 M 码")
+    assert set(facts.vectors) == {1, 2}
+
+
+async def test_a_long_backlog_goes_in_batches() -> None:
+    facts, embedder = FactsInMemory(*(f"我喜欢第{number}号" for number in range(70))), CountingEmbedder()
+    assert await make(facts, embedder).embed_backlog(SCOPE) == 70
+    assert [len(batch) for batch in embedder.batches] == [BACKLOG_BATCH, BACKLOG_BATCH, 6]
+
+
+async def test_vectors_the_store_refuses_are_not_made_for_ever() -> None:
+    facts, embedder = FactsInMemory("我对花生过敏"), CountingEmbedder()
+    facts.refuses_vectors = True
+    await make(facts, embedder).embed_backlog(SCOPE)
+    assert len(embedder.batches) == 2
+
+
+async def test_an_outage_of_the_model_is_raised_and_finishes_nothing() -> None:
+    facts = FactsInMemory()
+    judge = ModelJudge(ScriptedModel(ModelUnavailable("away")))
+    with pytest.raises(ModelUnavailable):
+        await consolidate(make(facts, judge=judge), "我对花生过敏")
+    assert (facts.finished, facts.texts()) == ([], [])
+
+
+async def test_nonsense_is_an_error_that_counts() -> None:
+    """Not a TransientError: a model that always talks nonsense must not keep a job for ever."""
+    facts = FactsInMemory()
+    with pytest.raises(JideError) as raised:
+        await consolidate(make(facts, judge=ModelJudge(ScriptedModel("???"))), "我对花生过敏")
+    assert not isinstance(raised.value, TransientError)
+    assert (facts.finished, facts.texts()) == ([], [])

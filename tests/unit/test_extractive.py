@@ -1,0 +1,150 @@
+"""Without a model: quote what fits, say what it is, and never an unrelated memory."""
+
+from datetime import timedelta
+
+from bot.answering.extractive import LONGEST_QUOTE, ExtractiveAnswerer
+from bot.answering.question import Question
+from bot.conversation.wording import Wording
+from bot.knowledge.passage import Passage
+from bot.knowledge.retrieval import RetrievedPassage
+from bot.memory.fact import Fact
+from bot.memory.recall import RecalledFact
+from tests.memory_fakes import NOW, CountingEmbedder, make_fact
+
+WORDING = Wording.load("zh_CN")
+UNSURE = WORDING.say("answer_unsure")
+
+
+def ask(text: str, *facts: str | Fact, passages: tuple[str, ...] = ()) -> Question:
+    stored = [fact if isinstance(fact, Fact) else make_fact(n, fact) for n, fact in enumerate(facts)]
+    return Question(
+        text=text,
+        quoted="",
+        persona="",
+        short_term=(),
+        facts=tuple(RecalledFact(fact=fact, score=1, dense=None, lexical=0) for fact in stored),
+        passages=tuple(
+            RetrievedPassage(
+                passage=Passage(id=n, document=f"手册{n}", heading="", text=passage),
+                score=1,
+                dense=None,
+                lexical=1,
+            )
+            for n, passage in enumerate(passages)
+        ),
+        at=NOW,
+        is_group=False,
+    )
+
+
+async def answer(question: Question) -> str:
+    reply = await ExtractiveAnswerer(wording=WORDING).answer(question)
+    assert reply.decided_by == "extract"
+    return reply.text
+
+
+async def test_quotes_the_memory_with_its_date_and_says_what_it_is() -> None:
+    text = await answer(ask("我对什么过敏", make_fact(1, "我对花生过敏", days_ago=3)))
+    assert text == "目前没有接入大模型，以下是摘录：\n您之前说过：“我对花生过敏”（2026-11-26）"
+
+
+async def test_dates_are_beijing_days() -> None:
+    late = make_fact(1, "我对花生过敏", days_ago=timedelta(hours=-13) / timedelta(days=1))
+    assert "（2026-11-30）" in await answer(ask("我对什么过敏", late))
+
+
+async def test_do_you_remember_me() -> None:
+    text = await answer(ask("我能吃什么零食？还记得我吗", "我叫八六", "我对花生过敏"))
+    assert "“我叫八六”" in text
+    assert "“我对花生过敏”" in text
+
+
+async def test_quotes_the_passage_with_its_source() -> None:
+    text = await answer(ask("怎么退款", passages=("营业到九点。", "退款在“我的订单”里申请。")))
+    assert text.endswith("原文：“退款在“我的订单”里申请。”（出自《手册1》）")
+
+
+async def test_memory_and_passage_together() -> None:
+    text = await answer(ask("我的退款多久到账", "我昨天申请了退款", passages=("退款 3 天到账。",)))
+    assert text.index("我昨天申请了退款") < text.index("退款 3 天到账")
+
+
+async def test_never_an_unrelated_memory() -> None:
+    for question in ("今天天气怎么样", "怎么办", "你是谁", "发票怎么开", "SF999999999 到了吗"):
+        facts = ("我对花生过敏", "我叫八六", "我的订单号是 SF123456789")
+        assert await answer(ask(question, *facts, passages=("营业到九点。",))) == UNSURE
+
+
+async def test_nothing_known_is_unsure() -> None:
+    assert await answer(ask("我对什么过敏")) == UNSURE
+
+
+async def test_weaker_memories_stay_unsaid() -> None:
+    text = await answer(ask("SF123456789 到了吗", "我的订单号是 SF123456789", "我买了很多东西，到了再说"))
+    assert text.count("您之前说过") == 1
+
+
+async def test_no_link_and_no_secret_of_a_memory_is_shown() -> None:
+    text = await answer(
+        ask(
+            "我的博客是什么",
+            '我的博客是 https://evil.example/x <a href="weixin://x">点</a> 卡 4111111111111111',
+        )
+    )
+    assert "我的博客是 [链接已省略]" in text
+    assert "evil" not in text
+    assert "<a" not in text
+    assert "4111" not in text
+
+
+async def test_braces_in_a_memory_survive() -> None:
+    assert "“我喜欢 {text} $x {{date}}”" in await answer(ask("我喜欢什么", "我喜欢 {text} $x {{date}}"))
+
+
+async def test_a_long_passage_is_cut_at_the_sentence_that_matters() -> None:
+    passage = "很长的开头没有要点。" * 60 + "发票七天内开。" + "后面还有别的。" * 60
+    text = await answer(ask("发票怎么开", passages=(passage,)))
+    assert "“…发票七天内开。" in text
+    assert len(text) < LONGEST_QUOTE + 60
+
+
+async def test_vectors_decide_where_they_are() -> None:
+    """The same words, with a question vector that is no nearer than the background: nothing is said."""
+    embedder = CountingEmbedder()
+    answerer = ExtractiveAnswerer(wording=WORDING, embedder=embedder)
+    await answerer.warm()
+    far = RecalledFact(fact=make_fact(1, "我周末喜欢爬山"), score=1, dense=-1.0, lexical=0)
+    asked = ask("喜欢周末")
+    near = Question(
+        text=asked.text,
+        quoted="",
+        persona="",
+        short_term=(),
+        facts=(far,),
+        passages=(),
+        at=NOW,
+        is_group=False,
+        query_vector=await embedder.embed_query(asked.text),
+    )
+    assert (await answerer.answer(near)).text == UNSURE
+    assert "爬山" in await answer(ask("喜欢周末", "我周末喜欢爬山"))
+
+
+async def test_the_embedder_away_leaves_the_words() -> None:
+    embedder = CountingEmbedder()
+    query = await embedder.embed_query("花生")
+    embedder.is_away = True
+    asked = ask("花生过敏", "我对花生过敏")
+    with_vector = Question(
+        text=asked.text,
+        quoted="",
+        persona="",
+        short_term=(),
+        facts=asked.facts,
+        passages=(),
+        at=NOW,
+        is_group=False,
+        query_vector=query,
+    )
+    reply = await ExtractiveAnswerer(wording=WORDING, embedder=embedder).answer(with_vector)
+    assert "我对花生过敏" in reply.text

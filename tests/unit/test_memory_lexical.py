@@ -1,0 +1,141 @@
+"""Keyword search over facts: content words, exact words, topics."""
+
+import pytest
+
+from bot.memory.content_words import codes, content_terms, coverage
+from bot.memory.lexical import FactIndex
+from bot.memory.questions import is_about_bot, is_about_oneself, is_question, is_simple
+from bot.memory.topics import topic_named, topics, topics_asked, topics_told
+from tests.memory_fakes import make_fact
+
+TEXTS = [
+    "我对花生过敏",
+    "我的订单号是 SF123456789",
+    "我退款三百块",
+    "我养了一只猫，叫团子",
+    "我下周三要去北京出差",
+]
+
+
+def index(*texts: str) -> FactIndex:
+    return FactIndex([make_fact(number, text) for number, text in enumerate(texts, 1)])
+
+
+def best(question: str) -> str | None:
+    scores = index(*TEXTS).scores(question)
+    return TEXTS[int(scores.argmax())] if scores.max() > 0 else None
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("花生能吃吗", "我对花生过敏"),
+        ("sf123456789 到哪了", "我的订单号是 SF123456789"),
+        ("ＳＦ１２３４５６７８９", "我的订单号是 SF123456789"),
+        ("300块的退款", "我退款三百块"),
+        ("我家的猫叫什么", "我养了一只猫，叫团子"),
+        ("什么时候去北京", "我下周三要去北京出差"),
+        ("怎么办", None),
+        ("你还记得我吗", None),
+    ],
+)
+def test_finds_by_what_is_asked_for(question: str, found: str | None) -> None:
+    assert best(question) == found
+
+
+def test_letters_and_digits_match_whole() -> None:
+    exact = index("单号 SF123456789", "单号 SF1234567890").exact_matches("SF123456789 呢")
+    assert exact.tolist() == [1, 0]
+
+
+def test_no_exact_word_asked_is_no_match() -> None:
+    assert index(*TEXTS).exact_matches("花生").tolist() == [0] * 5
+
+
+def test_topics_join_what_shares_no_word() -> None:
+    shared = index("我对花生过敏", "我穿 M 码").shared_topics("推荐点零食")
+    assert shared[0] > 0
+    assert shared[1] == 0
+
+
+def test_an_empty_index_answers() -> None:
+    empty = index()
+    assert (
+        len(empty.scores("花生")) == len(empty.exact_matches("a1b2")) == len(empty.shared_topics("吃")) == 0
+    )
+
+
+def test_a_later_index_reads_only_what_is_new() -> None:
+    first = FactIndex([make_fact(1, "我对花生过敏")])
+    second = FactIndex([make_fact(1, "我对花生过敏"), make_fact(2, "我穿 M 码")], first)
+    assert second.readings[1] is first.readings[1]
+    assert second.scores("花生").argmax() == 0
+
+
+def test_function_words_are_no_content() -> None:
+    assert content_terms("怎么办？") == {}
+    assert content_terms("什么意思") == {}
+    assert content_terms("我家的猫呢")["猫"] > 0
+
+
+def test_coverage_is_a_share() -> None:
+    assert coverage("花生过敏", "我对花生过敏") == 1
+    assert coverage("怎么办", "我对花生过敏") == 0
+    assert 0 < coverage("花生和牛奶", "我对花生过敏") < 1
+
+
+def test_codes_are_long_words_with_digits() -> None:
+    assert codes("SF123456789 iPhone 15 hello 2026") == {"sf123456789", "2026"}
+
+
+def test_the_topic_table_is_whole() -> None:
+    assert all(topic.names and topic.told for topic in topics())
+    names = [name for topic in topics() for name in topic.names]
+    assert len(names) == len(set(names))
+    assert topic_named("尺码") & topics_told("我穿 M 码")
+    assert not topic_named("零食")
+    assert topics_asked("能吃什么零食") & topics_told("我对花生过敏")
+
+
+@pytest.mark.parametrize(
+    "text", ["还记得我吗", "我是谁", "我叫什么", "你知道我什么", "你了解我多少", "who am I"]
+)
+def test_about_oneself(text: str) -> None:
+    assert is_about_oneself(text)
+    assert not is_about_bot(text)
+    assert not is_simple(text)
+
+
+@pytest.mark.parametrize("text", ["你是谁", "你叫什么名字？", "请问你是机器人吗", "你多大了"])
+def test_about_the_bot(text: str) -> None:
+    assert is_about_bot(text)
+    assert not is_about_oneself(text)
+
+
+@pytest.mark.parametrize("text", ["今天天气怎么样", "你知道我们店在哪吗", "记得带伞"])
+def test_about_neither(text: str) -> None:
+    assert not is_about_oneself(text)
+    assert not is_about_bot(text)
+
+
+@pytest.mark.parametrize("text", ["运费多少", "我喜欢红色，对吗", "好吗", "在哪", "what is this", "可以吗？"])
+def test_questions(text: str) -> None:
+    assert is_question(text)
+
+
+@pytest.mark.parametrize("text", ["我对花生过敏", "我叫八六", "哪怕下雨我也去", "I like tea"])
+def test_statements_are_no_questions(text: str) -> None:
+    assert not is_question(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "simple"),
+    [
+        ("我的尺码是多少？", True),
+        ("我对什么过敏，能吃什么", False),
+        ("我买过的东西都有哪些", False),
+        ("字" * 17, False),
+    ],
+)
+def test_simple_questions_ask_one_thing(text: str, simple: bool) -> None:
+    assert is_simple(text) is simple
