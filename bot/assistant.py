@@ -5,7 +5,7 @@ without pages), and nothing decided here depends on which channel it came from.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loguru import logger
 
@@ -240,9 +240,11 @@ class Assistant:
             inbox_id, scope, message, decision.reply, delivery, consolidate=self._policy.keeps_memory
         )
         if turn is None:
-            # Cleared while it was being answered: the answer may hold what was just forgotten.
+            # Cleared while it was being answered: question and answer may hold what was just forgotten.
             gone = Reply(text=self._wording.say("cleared_meanwhile"), decided_by="notice")
-            return await self._close(inbox_id, message, scope, Decision(reply=gone), gone.text)
+            return await self._close(
+                inbox_id, replace(message, text=""), scope, Decision(reply=gone), gone.text
+            )
         await self._window.append(scope, turn)
         self._on_work()
         return delivery

@@ -64,7 +64,7 @@ class DeliveryDesk:
         """Send a delivery once. Does nothing where it has been begun before, or is silence."""
         if not delivery.pages or not await self._store.begin_sending(delivery.inbox_id):
             return
-        if message.conversation.is_group and self._clock.now() - message.sent_at > STALE_IN_GROUP:
+        if message.conversation.is_group and self._is_stale(delivery):
             await self._store.mark_delivery(delivery.inbox_id, DeliveryState.UNKNOWN, 0)
             return
         outcome = await self._outboxes[message.sender.channel].send(message, delivery.pages)
@@ -74,6 +74,10 @@ class DeliveryDesk:
         logger.warning("reply {} to {} ended {}", delivery.inbox_id, message.sender.channel, outcome.value)
         state = DeliveryState.UNKNOWN if outcome is SendOutcome.UNKNOWN else DeliveryState.HELD
         await self._store.mark_delivery(delivery.inbox_id, state, 0)
+
+    def _is_stale(self, delivery: Delivery) -> bool:
+        """By our own clock alone: a platform's that is wrong must not silence a group."""
+        return delivery.at is not None and self._clock.now() - delivery.at > STALE_IN_GROUP
 
     async def settle_after_crash(self) -> None:
         """At start, before anything is sent: what was being sent may have arrived."""

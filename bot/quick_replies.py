@@ -51,9 +51,8 @@ class QuickReplies:
 
     async def faq_hit(self, message: Message, recent: Sequence[Turn]) -> FaqHit | None:
         """The rule that touches this message; `verbatim` where it answers it."""
-        book = await self._faq.book()
         last_answer = recent[-1].answer if recent else ""
-        return book.match(message.text, message.sender.channel, last_answer)
+        return await self._faq.match(message.text, message.sender.channel, last_answer)
 
     async def trivial(
         self,
@@ -79,6 +78,9 @@ class QuickReplies:
         )
         if trivial is None:
             return None
+        if pending is not None and account is not None:
+            # Anything but 「确认」 leaves the memory, also a 「谢谢」.
+            await self._confirmations.take(account.id)
         if trivial is Trivial.PING and held is not None:
             return await self._hand_over_held(message, account, scope)
         return Decision(reply=self._line(trivial, scope, is_group=is_group))

@@ -5,11 +5,13 @@ the same key joins the run or gets the stored answer; nobody waits for somebody 
 """
 
 import asyncio
+from dataclasses import replace
 from typing import Protocol
 
 from loguru import logger
 
 from bot.conversation.errors import TransientError
+from bot.conversation.masking import mask_secrets
 from bot.conversation.message import AccountKey, Message
 from bot.delivery import DeliveryDesk
 from bot.ports import Delivery, InboxStore
@@ -84,12 +86,13 @@ class Turnstile:
     async def pass_through(self, message: Message) -> Delivery:
         """The reply to a message, computed once however often and however overlapping it is asked.
 
+        Card numbers, keys and the like are masked here, before anything is stored or sent on.
         Cancelling the caller does not cancel the run: the answer is stored for whoever asks next.
 
         Raises:
             TransientError: a store is away. The message, if it was accepted, is resumed later.
         """
-        return await asyncio.shield(self._join_or_start(message, is_resumed=False))
+        return await asyncio.shield(self._join_or_start(_without_secrets(message), is_resumed=False))
 
     async def resume_unfinished(self) -> None:
         """Take up what was accepted and never finished: after a crash, or when a store came back."""
@@ -157,3 +160,8 @@ class Turnstile:
                 )
                 if tries >= MAX_TRIES:
                     return await self._story.apologise(inbox_id, message)
+
+
+def _without_secrets(message: Message) -> Message:
+    (text, was_said), (quoted, was_quoted) = mask_secrets(message.text), mask_secrets(message.quoted)
+    return replace(message, text=text, quoted=quoted) if was_said or was_quoted else message

@@ -66,7 +66,7 @@ _WHOLE = {
         (
             *("我的记忆", "你记得我什么", "你都记得我什么", "你还记得我什么", "你都记得我些什么"),
             *("你记得我哪些事", "你都记得什么", "你记住了我什么", "你都记住了我什么", "您都记得我什么"),
-            *("您记得我什么", "whatdoyouememberaboutme", "whatdoyouknowaboutme"),
+            *("您记得我什么", "whatdoyourememberaboutme", "whatdoyouknowaboutme"),
         ),
         Command.MEMORY,
     ),

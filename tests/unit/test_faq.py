@@ -233,6 +233,11 @@ def test_every_kind_is_found_among_ten_thousand() -> None:
         assert hit.answer == f"答：第{number}项业务怎么办理"
 
 
+def test_a_character_that_is_many_letters_costs_no_more() -> None:
+    book = FaqBook([rule("contains", "株式会社"), rule("regex", "会社")])
+    assert verdict(book, "㍿" * LONGEST_QUESTION) == "context"
+
+
 def test_no_rules_match_nothing() -> None:
     assert FaqBook().match("退款", "wechat") is None
     assert FaqBook([rule("contains", "退款")]).match(" \u200b", "wechat") is None

@@ -189,3 +189,16 @@ async def test_no_file_is_no_problem(tmp_path: Path) -> None:
     file = FaqFile(tmp_path / "faq.yaml", Ticks())
     assert (await file.book()).rules == ()
     assert file.problem == ""
+
+
+@pytest.mark.parametrize("pattern", ["(a|b)*a(a|b){900}c", "退款"])
+async def test_heavy_and_light_rules_match_alike(tmp_path: Path, pattern: str) -> None:
+    path = tmp_path / "faq.yaml"
+    path.write_text(f"- match: regex\n  patterns: ['{pattern}', 退款]\n  answer: 可以\n", "utf-8")
+    file = FaqFile(path, Ticks())
+    hit = await file.match("退款", "wechat")
+    assert hit is not None and hit.verbatim
+    again = await file.match("退款", "wechat", "可以")
+    assert again is not None and not again.verbatim
+    assert await file.match("天气", "wechat") is None
+    assert (await file.book()).is_heavy == (pattern != "退款")
