@@ -49,6 +49,10 @@ _SMALL_TALK = re2.compile(
 """RE2, since words that begin alike under a star take exponential time in `re`."""
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 
+GROUNDED_SHARE = 0.35
+"""Of a fact's character pairs, how many the person must have written. 「我叫李四」 for 「我叫张三」 has a third;
+a true fact put into the third person (「用户住在杭州」) has two fifths."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
@@ -172,10 +176,11 @@ def _own_words(said: str) -> str:
 
 
 def _is_grounded(fact: str, said: str) -> bool:
-    """Shares terms with what was said, and every code in it was said: a model must not make up ids.
+    """Said for the most part, and every code in it was said: a model must not make up names or ids.
 
     A year may come from a date the model wrote out.
     """
     invented = {code for code in codes(fact) - codes(said) if not _YEAR.fullmatch(code)}
-    shared = set(bigram_terms(searchable(fact))) & set(bigram_terms(searchable(said)))
-    return not invented and bool(shared)
+    terms = set(bigram_terms(searchable(fact)))
+    shared = terms & set(bigram_terms(searchable(said)))
+    return not invented and bool(terms) and len(shared) / len(terms) >= GROUNDED_SHARE

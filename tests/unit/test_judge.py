@@ -291,6 +291,11 @@ class TestModel:
     async def test_unsound_facts_are_refused(self, fact: str) -> None:
         assert await self.judged("我对花生过敏，订单号 SF123456789", answer(fact)) == []
 
+    async def test_a_made_up_name_is_refused_and_the_third_person_is_not(self) -> None:
+        said = "我叫张三，在杭州上班"
+        assert await self.judged(said, answer("我叫李四")) == []
+        assert await self.judged(said, answer("用户叫张三")) == ["用户叫张三"]
+
     async def test_words_of_others_ground_nothing(self) -> None:
         text = "我喜欢蓝色，你刚才说“我叫李四”"
         assert await self.judged(text, answer("我喜欢蓝色", "我叫李四")) == ["我喜欢蓝色"]
