@@ -1,13 +1,18 @@
 # 需要：Python ≥ 3.11、make、能下载 Python 包的网络。有 uv 就用 uv，没有也行。
 # make run    装好环境并启动机器人        make test   装好环境并跑全部测试
 # make check  代码检查加全部测试          make lock   重新锁定依赖（需要 uv）
+# make bench-long-text TEXT=手册.txt.gz    在一本长的中文手册里检索，约 10 分钟（见 benchmarks/long_text.py）
+# make bench-faq       一万条常见问题，约 10 秒
+# make bench-knowledge MAN=解开的/usr/share/man/zh_CN   与 langchain 比检索，约 30 分钟（见 benchmarks/knowledge.py）
 
 VENV := .venv
 BIN := $(VENV)/bin
+# Apart: a package of langchain's adds itself to every pytest run of its environment.
+BENCH := build/bench-venv
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --generate-hashes --group build \
 	--no-annotate --no-header --no-emit-index-url --no-emit-find-links --quiet
 
-.PHONY: run test check lint lock clean
+.PHONY: run test check lint lock clean bench-long-text bench-faq bench-knowledge
 .DEFAULT_GOAL := run
 
 run: $(VENV)/run.stamp
@@ -24,12 +29,22 @@ lint: $(VENV)/test.stamp
 	@$(BIN)/pyright
 	@$(BIN)/lint-imports
 
+bench-long-text: $(VENV)/run.stamp
+	@$(BIN)/python -m benchmarks.long_text $(if $(TEXT),--text "$(TEXT)")
+
+bench-faq: $(VENV)/run.stamp
+	@$(BIN)/python -m benchmarks.faq
+
+bench-knowledge: $(BENCH)/bench.stamp
+	@$(BENCH)/bin/python -m benchmarks.knowledge $(if $(MAN),--man "$(MAN)")
+
 lock:
 	$(LOCK) --extra test --output-file requirements-test.lock
 	$(LOCK) --constraints requirements-test.lock --output-file requirements.lock
+	$(LOCK) --extra bench --constraints requirements-test.lock --output-file requirements-bench.lock
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(BENCH)
 
 # An interrupted install leaves no stamp, so the next run takes it up again.
 $(VENV)/run.stamp: requirements.lock pyproject.toml tools/install.sh
@@ -38,4 +53,9 @@ $(VENV)/run.stamp: requirements.lock pyproject.toml tools/install.sh
 
 $(VENV)/test.stamp: requirements-test.lock $(VENV)/run.stamp
 	@sh tools/install.sh $(VENV) requirements-test.lock
+	@touch $@
+
+$(BENCH)/bench.stamp: requirements-bench.lock pyproject.toml tools/install.sh
+	@mkdir -p $(dir $(BENCH))
+	@sh tools/install.sh $(BENCH) requirements-bench.lock
 	@touch $@

@@ -12,6 +12,7 @@ from loguru import logger
 
 from bot.conversation.errors import JideError
 from bot.logs import configure_logs
+from bot.metrics import DoorWatch
 from bot.settings import Settings
 from bot.settings_source import hidden_from_nonebot, read_settings
 
@@ -29,12 +30,13 @@ def main() -> None:
     """Run until SIGTERM or Ctrl+C. Exits with 2 on a wrong setting."""
     try:
         settings = read_settings()
-        configure_logs(settings.log_level)
+        configure_logs(settings.log_level, settings.secrets)
         for doubt in settings.doubts:
             logger.warning(doubt)
         build(settings)
     except JideError as error:
-        sys.exit(f"{error}")
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)
     import nonebot
 
     nonebot.run(access_log=False, timeout_graceful_shutdown=STOP_SECONDS, log_level="warning")
@@ -57,7 +59,7 @@ def build(settings: Settings) -> None:
     from bot.container import Channels, House
 
     # Importing NoneBot puts its own sink in place of ours.
-    configure_logs(settings.log_level)
+    configure_logs(settings.log_level, settings.secrets)
     with hidden_from_nonebot():
         nonebot.init(**_nonebot_config(settings))
     driver = nonebot.get_driver()
@@ -71,22 +73,29 @@ def build(settings: Settings) -> None:
     onebot = OneBotMapping(nicknames=settings.nickname, prefix=settings.onebot.prefix)
     house.prepare()
     app = nonebot.get_app()
+    # `/wechat/` is no address of ours: WeChat follows no redirect, and others need none.
+    app.router.redirect_slashes = False
     app.state.house = house
     app.state.mapping = EventMapping(onebot, is_onebot_tryout=settings.is_onebot_tryout)
     # Shutdown runs in reverse: the adapters let their runs finish before the house closes.
     driver.on_startup(house.open)
     driver.on_shutdown(house.close)
     if settings.has_onebot:
-        driver.register_adapter(OneBotAdapter)  # pyright: ignore[reportUnknownMemberType]
+        driver.register_adapter(  # pyright: ignore[reportUnknownMemberType]
+            OneBotAdapter,
+            takes_posts=bool(settings.onebot.secret),
+            watch=DoorWatch(house.metrics, "onebot"),
+        )
     driver.register_adapter(  # pyright: ignore[reportUnknownMemberType]
         WeChatAdapter,
         accounts=_official_accounts(settings),
         store=house.wechat_replies,
         waiting_line=house.wording.say("waiting_line"),
+        observer=DoorWatch(house.metrics, "wechat"),
     )
     driver.on_startup(house.begin_work)
     driver.on_startup(partial(_say_what_next, settings))
-    for door in ("plugins.health", "plugins.chat"):
+    for door in ("plugins.health", "plugins.chat", "plugins.console"):
         if nonebot.load_plugin(door) is None:
             raise RuntimeError(f"{door} did not load")  # NoneBot has logged why
 

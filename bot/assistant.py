@@ -22,6 +22,7 @@ from bot.decision import SILENCE, Decision
 from bot.delivery import STALE_IN_GROUP
 from bot.dressing import Dressing
 from bot.first_contact import FirstContact
+from bot.journal import Journal
 from bot.knowledge.retrieval import Retrieval
 from bot.memory.ports import FactStore, TurnWindow
 from bot.memory.recall import Recall, RecalledFact
@@ -73,6 +74,7 @@ class Assistant:
         policy: Policy,
         clock: Clock,
         metrics: Metrics,
+        journal: Journal,
     ) -> None:
         self._directory = directory
         self._first_contact = first_contact
@@ -94,6 +96,7 @@ class Assistant:
         self._policy = policy
         self._clock = clock
         self._metrics = metrics
+        self._journal = journal
 
     async def answer(self, inbox_id: int, message: Message, *, is_resumed: bool) -> Delivery:
         """Decide, commit, and return what to deliver. Raises TransientError when a store is away."""
@@ -104,14 +107,17 @@ class Assistant:
         with times.stage("commit"):
             text = await self._dressing.dress(message, account, decision.reply, is_resumed=is_resumed)
             delivery = await self._commit(inbox_id, message, scope, decision, text)
-        self._note(message, decision.reply, times)
+        self._journal.close(message, delivery.decided_by, times)
         return delivery
 
     async def apologise(self, inbox_id: int, message: Message) -> Delivery:
         """Close a message that failed MAX_TRIES times. Talk that wasn't for the bot gets no apology."""
+        times = StageTimes()
         text = self._wording.say("apology") if message.is_addressed else ""
         reply = Reply(text=text, decided_by="apology")
-        return await self._close(inbox_id, message, None, Decision(reply=reply), reply.text)
+        delivery = await self._close(inbox_id, message, None, Decision(reply=reply), reply.text)
+        self._journal.close(message, delivery.decided_by, times)
+        return delivery
 
     async def _identify(self, message: Message, times: StageTimes) -> Account | None:
         """None for people nobody can know again, and for talk that isn't meant for the bot."""
@@ -215,7 +221,8 @@ class Assistant:
     ) -> tuple[RecalledFact, ...]:
         if scope is None:
             return ()
-        recalled = await self._recall.recall(scope, message.text, self._policy.recall_k, query)
+        with self._metrics.memory_recall_seconds.time():
+            recalled = await self._recall.recall(scope, message.text, self._policy.recall_k, query)
         if recalled.degraded:
             self._metrics.degraded_recalls.inc()
         return recalled.facts
@@ -275,9 +282,3 @@ class Assistant:
             question=message.text[:QUESTION_START] if pages and scope is not None else "",
             at=self._clock.now(),
         )
-
-    def _note(self, message: Message, reply: Reply, times: StageTimes) -> None:
-        self._metrics.answers.labels(reply.decided_by).inc()
-        self._metrics.answer_seconds.observe(times.seconds)
-        place = "group" if message.conversation.is_group else "private"
-        logger.info("{} {} decided_by={} ms: {}", message.sender.channel, place, reply.decided_by, times)

@@ -128,4 +128,4 @@ def faq_hint(hit: FaqHit | None, recent: Sequence[Turn]) -> tuple[RetrievedPassa
     if hit is None or (recent and recent[-1].answer == hit.answer):
         return ()
     passage = Passage(id=0, document="常见问题", heading=hit.rule.patterns[0], text=hit.answer)
-    return (RetrievedPassage(passage=passage, score=hit.score, dense=None, lexical=hit.score),)
+    return (RetrievedPassage(passage=passage, score=hit.score, dense=None, lexical=hit.score, is_given=True),)

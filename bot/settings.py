@@ -16,6 +16,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from bot.settings_groups import (
+    ConsoleSettings,
     EmbeddingSettings,
     KnowledgeSettings,
     LlmSettings,
@@ -59,6 +60,7 @@ class Settings(Section):
     embedding: EmbeddingSettings = EmbeddingSettings()
     memory: MemorySettings = MemorySettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
+    console: ConsoleSettings = ConsoleSettings()
 
     sources: tuple[str, ...] = Field(default=(), exclude=True)
     """What was read, strongest first: for the line at start that says so."""
@@ -126,6 +128,18 @@ class Settings(Section):
     def bare_superusers(self) -> tuple[str, ...]:
         """Entries without an adapter: NoneBot lets them match on every platform, ours ignores them."""
         return tuple(entry for entry in self.superusers if ":" not in entry)
+
+    @property
+    def console_port(self) -> int:
+        """Of the second server; 0: none, also where the first one has taken it."""
+        return 0 if self.console.port == self.port else self.console.port
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no log line may hold."""
+        wechat, onebot = self.wechat, self.onebot
+        keys = (self.llm.api_key, self.embedding.api_key, self.redis.url)
+        return tuple(filter(None, (wechat.token, wechat.aes_key, onebot.access_token, onebot.secret, *keys)))
 
     def nonebot_config(self) -> dict[str, Any]:
         """Keyword arguments of `nonebot.init`, which then reads no file of its own.

@@ -160,3 +160,14 @@ class MemorySettings(Section):
 
 class KnowledgeSettings(Section):
     k: int = Field(default=4, ge=1, le=50, description="每次最多查出几段资料")
+
+
+class ConsoleSettings(Section):
+    """The second server. Its address is no setting: it is for this machine alone."""
+
+    port: int = Field(
+        default=8081,
+        ge=0,
+        le=65535,
+        description="运维端口，只在本机的 127.0.0.1 上：/readyz、/metrics、/healthz/memory；写 0 则不开",
+    )

@@ -267,6 +267,8 @@ def _doubts(
         f"SUPERUSERS 里的「{bare}」没写渠道，本机器人的命令不认它。请改成 wechat:{bare} 或 onebot:{bare}"
         for bare in settings.bare_superusers
     ]
+    if settings.console.port == settings.port:
+        doubts.append(f"CONSOLE__PORT 和 PORT 都是 {settings.port}：运维端口不开，请把其中一个换掉")
     squeezed = {key.replace("_", ""): key for key in known}
     for key, raw in written.items():
         near = squeezed.get(key.replace("_", ""))

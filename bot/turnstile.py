@@ -19,6 +19,10 @@ from bot.ports import Delivery, InboxStore
 MAX_TRIES = 3
 """A message that fails this often is a dead letter: the next one must not wait behind it."""
 
+LONGEST_TEXT = 10_000
+"""Characters. WeChat takes 2,048 bytes from a person and QQ about 4,500 characters; what is longer is an
+attack on whoever reads it, and every stage reads it (masking 10,000 digits takes 0.07 s)."""
+
 DRAIN_SECONDS = 20.0
 """How long a stop waits for messages already accepted (SAFETY.md: SIGTERM under load)."""
 
@@ -86,13 +90,14 @@ class Turnstile:
     async def pass_through(self, message: Message) -> Delivery:
         """The reply to a message, computed once however often and however overlapping it is asked.
 
-        Card numbers, keys and the like are masked here, before anything is stored or sent on.
+        Card numbers, keys and the like are masked here, before anything is stored or sent on; what is
+        longer than LONGEST_TEXT is cut.
         Cancelling the caller does not cancel the run: the answer is stored for whoever asks next.
 
         Raises:
             TransientError: a store is away. The message, if it was accepted, is resumed later.
         """
-        return await asyncio.shield(self._join_or_start(_without_secrets(message), is_resumed=False))
+        return await asyncio.shield(self._join_or_start(_fit_to_store(message), is_resumed=False))
 
     async def resume_unfinished(self) -> None:
         """Take up what was accepted and never finished: after a crash, or when a store came back."""
@@ -162,6 +167,8 @@ class Turnstile:
                     return await self._story.apologise(inbox_id, message)
 
 
-def _without_secrets(message: Message) -> Message:
-    (text, was_said), (quoted, was_quoted) = mask_secrets(message.text), mask_secrets(message.quoted)
-    return replace(message, text=text, quoted=quoted) if was_said or was_quoted else message
+def _fit_to_store(message: Message) -> Message:
+    """Cut to what a person writes, and without secrets."""
+    text, _ = mask_secrets(message.text[:LONGEST_TEXT])
+    quoted, _ = mask_secrets(message.quoted[:LONGEST_TEXT])
+    return replace(message, text=text, quoted=quoted)

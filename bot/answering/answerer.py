@@ -44,7 +44,8 @@ class ModelAnswerer:
     async def answer(self, question: Question) -> Answer:
         """The model's answer. Away: what fits, said to be quoted. Refused: a polite refusal."""
         try:
-            text = await self._model.complete(render_prompt(self._template, question))
+            prompt = render_prompt(self._template, await self._fallback.readable(question))
+            text = await self._model.complete(prompt)
         except ModelRefused:
             return Answer(text=self._wording.say("model_refused"), decided_by="notice")
         except ModelUnavailable as error:
@@ -67,7 +68,6 @@ class ModelAnswerer:
         memory = "\n".join(
             (*(each.fact.text for each in question.facts), *(turn.question for turn in question.short_term))
         )
-        allowed = "\n".join(
-            (question.persona, question.text, *(each.passage.text for each in question.passages))
-        )
+        read = (piece.text for each in question.passages for piece in each.context or (each.passage,))
+        allowed = "\n".join((question.persona, question.text, *read))
         return without_links(text, self._wording.say("link_hidden"), allowed=allowed, only=memory)

@@ -4,6 +4,7 @@ Invariant: pure; three signs together decide (distance above the background, sha
 and an id that differs decides alone. docs/decisions/0030-recall-fusion.md has the measured precision.
 """
 
+import math
 import re
 
 from bot.answering.background import Level
@@ -24,12 +25,20 @@ MEMORY_LIMIT = 3.2
 """A memory must be this far above the background, all signs added."""
 PASSAGE_LIMIT = 2.5
 """The regression gives 2.3 for one passage; the best of many is nearer by chance, so a little more."""
+FEW_PASSAGES = 50
+MORE_FOR_TENFOLD = 0.4
+"""Up to `FEW_PASSAGES` the limit stands; ten times as many raise it by this, for the same reason. Chosen on 45
+questions and 30 unrelated ones to 4,761 passages: docs/decisions/0090."""
 
 WORDLESS_TOPIC = 0.41
 """Without vectors a shared topic is enough where the question is for the person, not about the shop."""
 MEMORY_WORDS = 0.4
 PASSAGE_WORDS = 0.3
 """Without vectors: the share of the question's words that must be found."""
+PROMPT_SLACK = 0.5
+PROMPT_SLACK_WORDS = 0.2
+"""How much weaker than a quotation a passage may be that only enters a prompt, where the model judges again:
+with vectors, and by words alone. Chosen on the same questions: no right passage is lost."""
 
 _FOR_ME = re.compile(r"我|推荐|适合|送什么|选|给|该")
 
@@ -50,13 +59,28 @@ def memory_strength(question: str, recalled: RecalledFact, level: Level | None) 
 
 def passage_strength(question: str, retrieved: RetrievedPassage, level: Level | None) -> float:
     """How surely a passage answers the question; > 0 fits. Compares within one question."""
+    if retrieved.is_named:
+        return CERTAIN
     text = f"{retrieved.passage.heading}\n{retrieved.passage.text}"
     if (by_code := _by_code(question, text)) is not None and by_code > 0:
         return by_code
     words = coverage(question, text)
     if level is None or retrieved.dense is None:
         return words - PASSAGE_WORDS
-    return level.margin(retrieved.dense) + WORD_WEIGHT * words - PASSAGE_LIMIT
+    return level.margin(retrieved.dense) + WORD_WEIGHT * words - _passage_limit(retrieved.among)
+
+
+def _passage_limit(among: int) -> float:
+    return PASSAGE_LIMIT + MORE_FOR_TENFOLD * math.log10(max(among / FEW_PASSAGES, 1))
+
+
+def is_worth_reading(question: str, retrieved: RetrievedPassage, level: Level | None) -> bool:
+    """Whether a passage may enter a prompt. What a rule or a name gave always may."""
+    if retrieved.is_named or retrieved.is_given:
+        return True
+    is_measured = level is not None and retrieved.dense is not None
+    slack = PROMPT_SLACK if is_measured else PROMPT_SLACK_WORDS
+    return passage_strength(question, retrieved, level) > -slack
 
 
 def _strength(question: str, text: str, dense: float | None, level: Level | None) -> float:

@@ -5,16 +5,18 @@ not fit the question; where nothing fits, the answer says so.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.answering.background import Background
-from bot.answering.evidence import memory_strength, passage_strength
+from bot.answering.evidence import is_worth_reading, memory_strength, passage_strength
 from bot.answering.links import without_links
+from bot.answering.plain_text import plain_text
 from bot.answering.prompt import local_date
 from bot.answering.question import Answer, Question
 from bot.conversation.masking import mask_secrets
 from bot.conversation.ports import Embedder
 from bot.conversation.wording import Wording
+from bot.knowledge.ingest import MARKDOWN_SUFFIXES
 from bot.knowledge.passage import Passage
 from bot.memory.content_words import coverage
 from bot.memory.fact import Fact
@@ -36,11 +38,11 @@ class Extract:
     """What fits a question, best first."""
 
     facts: tuple[Fact, ...]
-    passage: Passage | None
+    passages: tuple[Passage, ...]
 
     @property
     def is_empty(self) -> bool:
-        return not self.facts and self.passage is None
+        return not self.facts and not self.passages
 
 
 class ExtractiveAnswerer:
@@ -69,11 +71,21 @@ class ExtractiveAnswerer:
         level = await self._background.level(question.query_vector)
         facts = [(memory_strength(question.text, each, level), each.fact) for each in question.facts]
         # In the order of retrieval, which compares passages better than their single strengths do.
-        passages = (
-            each.passage for each in question.passages if passage_strength(question.text, each, level) > 0
-        )
+        fitting = [each for each in question.passages if passage_strength(question.text, each, level) > 0]
+        named = [each.passage for each in fitting if each.is_named]
+        others = [each.passage for each in fitting if not each.is_named]
         near = NEAR_BEST_OF_ONESELF if is_about_oneself(question.text) else NEAR_BEST
-        return Extract(facts=_best(facts, near), passage=next(passages, None))
+        return Extract(facts=_best(facts, near), passages=(*named, *others[:1]))
+
+    async def readable(self, question: Question) -> Question:
+        """The question with those passages alone that are worth a model's reading."""
+        level = await self._background.level(question.query_vector)
+        return replace(
+            question,
+            passages=tuple(
+                each for each in question.passages if is_worth_reading(question.text, each, level)
+            ),
+        )
 
     def quote(self, question: Question, extract: Extract, intro: str) -> str:
         """The reply: an introduction from the catalogue by its key, then the quotations."""
@@ -82,8 +94,8 @@ class ExtractiveAnswerer:
             self._wording.say("extract_memory", text=self._quoted(fact.text), date=local_date(fact.said_at))
             for fact in extract.facts
         ]
-        if (passage := extract.passage) is not None:
-            text = without_secrets(_excerpt(passage.text, question.text))
+        for passage in extract.passages:
+            text = without_secrets(_excerpt(_shown(passage), question.text))
             lines.append(self._wording.say("extract_passage", text=text, source=passage.document))
         return "\n".join(lines)
 
@@ -102,6 +114,12 @@ def _best(found: list[tuple[float, Fact]], near: float) -> tuple[Fact, ...]:
     """What fits and is near the best, strongest first."""
     fitting = sorted((pair for pair in found if pair[0] > 0), key=lambda pair: -pair[0])[:MOST_MEMORIES]
     return tuple(fact for strength, fact in fitting if strength >= fitting[0][0] - near)
+
+
+def _shown(passage: Passage) -> str:
+    """Its text as a chat shows it."""
+    is_markdown = passage.document.lower().endswith(MARKDOWN_SUFFIXES)
+    return plain_text(passage.text) if is_markdown else passage.text
 
 
 def _excerpt(text: str, question: str) -> str:

@@ -5,7 +5,7 @@ what they are; secrets are masked; what people said is quoted, one line each, un
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from importlib.resources import files
 from pathlib import Path
@@ -15,7 +15,9 @@ from bot.conversation.errors import ConfigurationError
 from bot.conversation.masking import mask_secrets
 from bot.conversation.ports import ChatLine
 from bot.conversation.turn import Turn
+from bot.knowledge.passage import Passage
 from bot.knowledge.retrieval import RetrievedPassage
+from bot.knowledge.splitting import HEADING_SEPARATOR
 from bot.memory.recall import RecalledFact
 
 PROMPT_FILE = "answer.md"
@@ -77,7 +79,7 @@ def render_prompt(template: Template, question: Question) -> tuple[ChatLine, ...
             "now": _moment(question.at),
             "place": "群聊，大家都看得到回答" if question.is_group else "私聊",
             "long_term": _listed(map(_memory, question.facts)),
-            "knowledge": "\n\n".join(map(_passage, question.passages)) or _NONE,
+            "knowledge": "\n\n".join(_passages(question.passages)) or _NONE,
             "short_term": _listed(map(_turn, question.short_term)),
             "quoted": f"引用：{_quotation(question.quoted)}\n\n" if question.quoted.strip() else "",
             "question": _masked(question.text),
@@ -104,12 +106,31 @@ def _turn(turn: Turn) -> str:
     return f"- 用户说：{_quotation(turn.question)}{answer}"
 
 
-def _passage(retrieved: RetrievedPassage) -> str:
-    passage = retrieved.passage
-    heading = f" › {_line(passage.heading)}" if passage.heading else ""
-    # Each line is marked as quoted: a heading inside a passage must not look like one of the prompt.
-    quoted = "\n".join(f"> {line}" for line in passage.text.splitlines())
-    return f"《{_line(passage.document)}》{heading}\n{quoted}"
+def _passages(retrieved: Sequence[RetrievedPassage]) -> Iterator[str]:
+    """Each passage in its context; what one has shown, no later one shows again."""
+    shown: set[int] = set()
+    for each in retrieved:
+        passage = each.passage
+        if passage.id in shown:
+            continue
+        pieces = [piece for piece in each.context or (passage,) if piece.id not in shown]
+        # An id of 0 is no stored passage's: several may have it.
+        shown.update(piece.id for piece in pieces if piece.id)
+        heading = f" › {_line(passage.heading)}" if passage.heading else ""
+        # Each line is marked as quoted: a heading inside a passage must not look like one of the prompt.
+        quoted = "\n".join(f"> {line}" for line in _reading(pieces, passage.heading).splitlines())
+        yield f"《{_line(passage.document)}》{heading}\n{quoted}"
+
+
+def _reading(pieces: Sequence[Passage], heading: str) -> str:
+    """Neighbouring passages as one text, with the nearest heading where it changes."""
+    lines: list[str] = []
+    for piece in pieces:
+        if piece.heading != heading:
+            heading = piece.heading
+            lines.append(f"【{_line(heading.rpartition(HEADING_SEPARATOR)[2])}】")
+        lines.append(piece.text)
+    return "\n".join(lines)
 
 
 def _listed(items: Iterable[str]) -> str:

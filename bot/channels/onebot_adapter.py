@@ -9,20 +9,24 @@ unusual ids or without fields that nobody reads is still a message.
 # pyright: reportIncompatibleVariableOverride=false
 
 import json
-from typing import Any
+from typing import Any, Protocol
 
 from nonebot.adapters.onebot.collator import Collator
 from nonebot.adapters.onebot.v11 import Adapter, Event, GroupMessageEvent, MessageEvent, PrivateMessageEvent
 from nonebot.adapters.onebot.v11.adapter import DEFAULT_MODELS
 from nonebot.adapters.onebot.v11.event import Anonymous, Sender
 from nonebot.adapters.onebot.v11.utils import log
-from nonebot.drivers import WebSocket
+from nonebot.drivers import Driver, HTTPServerSetup, Request, Response, WebSocket
 from typing_extensions import override
 
 LIMIT_CHARACTERS = 1_000_000
 """Characters of a frame. A message takes a few thousand; parsing this much takes ~10 ms of the loop."""
 _DETAILS = ("message_type", "notice_type", "request_type", "meta_event_type")
 """At most one of them names an event's kind."""
+
+
+class Watch(Protocol):
+    def refused(self) -> None: ...
 
 
 class LooseSender(Sender):
@@ -79,6 +83,36 @@ class OneBotAdapter(Adapter):
         [*DEFAULT_MODELS, LooseGroupMessage, LoosePrivateMessage],
         ("post_type", _DETAILS, "sub_type"),
     )
+
+    @override
+    def __init__(
+        self, driver: Driver, *, takes_posts: bool = True, watch: Watch | None = None, **kwargs: Any
+    ) -> None:
+        """`takes_posts` False leaves the HTTP routes out: a post proves itself by the secret alone.
+
+        `watch` is told of each client without the token, and of each post without a signature.
+        """
+        self._takes_posts = takes_posts
+        self._watch = watch
+        super().__init__(driver, **kwargs)
+
+    @override
+    def setup_http_server(self, setup: HTTPServerSetup) -> None:
+        if self._takes_posts:
+            super().setup_http_server(setup)
+
+    @override
+    def _check_access_token(self, request: Request) -> Response | None:
+        return self._noted(super()._check_access_token(request))
+
+    @override
+    def _check_signature(self, request: Request) -> Response | None:
+        return self._noted(super()._check_signature(request))
+
+    def _noted(self, refusal: Response | None) -> Response | None:
+        if refusal is not None and self._watch is not None:
+            self._watch.refused()
+        return refusal
 
     @classmethod
     @override

@@ -1,16 +1,19 @@
-"""What the operator types: `jide run | chat | ingest | migrate | memory | identity | simulate`.
+"""What the operator types: `jide run | chat | ingest | memory | doctor | backup …`.
 
 Invariant: a command imports what it needs when it runs, so that `jide --help` answers at once; every
 refusal is one Chinese line and exit code 1 or 2, never a traceback.
 """
 
 import sys
-from collections.abc import Coroutine
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, TypeAlias
 
 import typer
 
-from bot.conversation.errors import ConfigurationError, JideError
+from bot.cli import upkeep
+from bot.cli.running import AsJson, Yes, ask_first, do
+
+Who: TypeAlias = Annotated[str, typer.Argument(help="人的编号，或 渠道:编号")]
 
 app = typer.Typer(
     name="jide",
@@ -40,7 +43,7 @@ def migrate() -> None:
     """把数据库升级到当前版本（启动时也会自动做）。"""
     from bot.cli.operations import migrate_database
 
-    _do(migrate_database())
+    do(migrate_database())
 
 
 @app.command()
@@ -50,7 +53,7 @@ def chat(
     """在终端里聊天，与公众号、QQ 走同一条路。例：jide chat --as wechat:oABC123"""
     from bot.cli.terminal_chat import chat_as
 
-    _do(chat_as(account))
+    do(chat_as(account))
 
 
 @app.command()
@@ -58,29 +61,41 @@ def ingest(paths: Annotated[list[str], typer.Argument(help="txt、md 文件或�
     """把资料存进知识库。例：jide ingest data/documents"""
     from bot.cli.operations import ingest_paths
 
-    _do(ingest_paths(paths))
+    do(ingest_paths(paths))
 
 
 @memory_app.command("show")
-def memory_show(who: Annotated[str, typer.Argument(help="人的编号，或 渠道:编号")]) -> None:
+def memory_show(who: Who, as_json: AsJson = False) -> None:
     """列出一个人的记忆。例：jide memory show wechat:oABC123"""
     from bot.cli.operations import show_memory
 
-    _do(show_memory(who))
+    do(show_memory(who, as_json=as_json))
+
+
+@memory_app.command("export")
+def memory_export(
+    who: Who,
+    to: Annotated[Path | None, typer.Option("--to", help="写到哪个文件；不写则显示出来")] = None,
+) -> None:
+    """导出一个人的账号、记忆和对话，JSON 格式。例：jide memory export wechat:oABC123 --to 他的数据.json"""
+    from bot.cli.operations import export_memory
+
+    do(export_memory(who, to))
 
 
 @memory_app.command("forget")
 def memory_forget(
-    who: Annotated[str, typer.Argument(help="人的编号，或 渠道:编号")],
+    who: Who,
     reason: Annotated[str, typer.Option("--reason", help="原因，记入审计")] = "命令行",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="不再询问")] = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
 ) -> None:
     """清除一个人的全部记忆，机器人运行时也可以。例：jide memory forget wechat:oABC123 --yes"""
+    if not yes:
+        ask_first(f"清除 {who} 的全部记忆，不能恢复。确定吗？", "没有清除")
     from bot.cli.operations import forget_memory
 
-    if not yes:
-        typer.confirm(f"清除 {who} 的全部记忆，不能恢复。确定吗？", abort=True)
-    _do(forget_memory(who, reason))
+    do(forget_memory(who, reason, as_json=as_json))
 
 
 @identity_app.command("phone")
@@ -91,7 +106,17 @@ def identity_phone(
     """登记一个已核实的手机号；同一手机号的账号归为一个人。例：jide identity phone wechat:oABC123 13800138000"""
     from bot.cli.operations import prove_phone
 
-    _do(prove_phone(account, phone))
+    do(prove_phone(account, phone))
+
+
+@identity_app.command("new-pepper")
+def identity_new_pepper(yes: Yes = False) -> None:
+    """原来的 data/pepper 确实丢了，就用现在的这个；已验证的手机号要重新验证。例：jide identity new-pepper"""
+    if not yes:
+        ask_first("之后就算找回原来的 data/pepper 也要重新验证手机号。确定吗？", "没有改")
+    from bot.cli.safekeeping import take_new_pepper
+
+    do(take_new_pepper())
 
 
 @simulate_app.command("wechat")
@@ -102,7 +127,7 @@ def simulate_wechat(
     """扮作微信服务器，发一条关注者的消息。例：jide simulate wechat "记住：我对花生过敏" --as 小明"""
     from bot.cli.simulating import say_on_wechat
 
-    _do(say_on_wechat(text, name))
+    do(say_on_wechat(text, name))
 
 
 @simulate_app.command("onebot")
@@ -114,20 +139,10 @@ def simulate_onebot(
     """扮作 QQ 客户端（OneBot），发一条消息。例：jide simulate onebot "你好" --as 小明 --group 100"""
     from bot.cli.simulating import say_on_onebot
 
-    _do(say_on_onebot(text, name, group))
+    do(say_on_onebot(text, name, group))
 
 
-def _do(work: Coroutine[Any, Any, None]) -> None:
-    import asyncio
-
-    try:
-        asyncio.run(work)
-    except ConfigurationError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from error
-    except JideError as error:
-        typer.echo(f"没有做成：{error}", err=True)
-        raise typer.Exit(1) from error
+upkeep.register(app)
 
 
 def main() -> None:

@@ -3,15 +3,22 @@
 Invariant: each opens the stores, does one thing, and closes them; beside a running bot as well.
 """
 
+import asyncio
+import json
+import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 import typer
 
+from bot.cli.running import say_json
 from bot.container import House
 from bot.conversation.errors import RejectedInput
 from bot.conversation.scope import PersonId
+from bot.memory.fact import Fact
 from bot.settings_source import read_settings
 from identity.directory import Proof
 from identity.model import Account
@@ -55,23 +62,52 @@ async def ingest_paths(paths: list[str]) -> None:
                 typer.echo(f"没有读 {name}：{reason}", err=True)
 
 
-async def show_memory(who: str) -> None:
+async def show_memory(who: str, *, as_json: bool) -> None:
     async with opened_house() as house:
-        for account in await _accounts(house, who):
-            typer.echo(f"人 {account.person}，账号 {account.key.address}")
-        account = (await _accounts(house, who))[0]
+        accounts = await _accounts(house, who)
+        account = accounts[0]
         sheet = await house.stores.facts.fact_sheet(account.scope(""))
+        if as_json:
+            say_json(
+                {
+                    "person": account.person,
+                    "accounts": [each.key.address for each in accounts],
+                    "facts": [_fact_as_json(fact) for fact in sheet.facts],
+                }
+            )
+            return
+        for each in accounts:
+            typer.echo(f"人 {each.person}，账号 {each.key.address}")
         for fact in sheet.facts:
             typer.echo(f"  {fact.said_at.astimezone():%Y-%m-%d}  {fact.kind.value}  {fact.text}")
         typer.echo(f"共 {len(sheet.facts)} 条私聊记忆")
 
 
-async def forget_memory(who: str, reason: str) -> None:
+async def export_memory(who: str, to: Path | None) -> None:
+    async with opened_house() as house:
+        account = (await _accounts(house, who))[0]
+        document = await house.stores.export(account.person)
+        document["exported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
+        if to is None:
+            say_json(document)
+            return
+        text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+        try:
+            await asyncio.to_thread(_write_private, to, text)
+        except OSError as error:
+            raise RejectedInput(f"写不了 {to}（{error.strerror}）") from error
+        typer.echo(f"已写 {to}：记忆 {len(document['facts'])} 条，对话 {len(document['turns'])} 轮")
+
+
+async def forget_memory(who: str, reason: str, *, as_json: bool) -> None:
     async with opened_house() as house:
         account = (await _accounts(house, who))[0]
         receipt = await house.stores.facts.clear_person(account.person)
         await house.window.drop(account.scope(""))
         await house.stores.audit.record(None, "clear_person", account.person, reason, f"{receipt.total} rows")
+        if as_json:
+            say_json({"person": account.person, **asdict(receipt)})
+            return
         typer.echo(
             f"已清除 {account.key.address}：记忆 {receipt.facts} 条，对话 {receipt.turns} 轮，"
             f"待发回答 {receipt.deliveries} 条，待整理 {receipt.jobs} 项"
@@ -83,6 +119,24 @@ async def prove_phone(address: str, phone: str) -> None:
         account = (await _accounts(house, address))[0]
         person = (await house.directory.prove_phone(account, phone, Proof.IMPORT)).person
         typer.echo(f"已登记，账号 {address} 属于人 {person}")
+
+
+def _fact_as_json(fact: Fact) -> dict[str, object]:
+    return {
+        "id": fact.id,
+        "kind": fact.kind.value,
+        "text": fact.text,
+        "importance": fact.importance,
+        "said_at": fact.said_at.isoformat(timespec="seconds"),
+        "channel": fact.channel,
+    }
+
+
+def _write_private(path: Path, text: str) -> None:
+    """A new file that only its owner can read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 async def _accounts(house: House, who: str) -> tuple[Account, ...]:

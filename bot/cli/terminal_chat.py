@@ -4,7 +4,9 @@ Invariant: whoever can read the data folder may be any account here, so this nev
 """
 
 import asyncio
+import contextlib
 import secrets
+import threading
 from datetime import UTC, datetime
 
 import typer
@@ -41,11 +43,31 @@ def account_key(address: str, settings: Settings) -> AccountKey:
 
 
 async def _read_line() -> str | None:
-    try:
-        line = await asyncio.to_thread(input, "> ")
-    except EOFError:
-        return None
-    return None if line.strip() in ENDINGS else line
+    """The next line; None at the end. Cancelling it leaves the reader behind.
+
+    A daemon thread: a pool's would keep the process from ending on Ctrl+C until Enter is pressed.
+    """
+    loop = asyncio.get_running_loop()
+    typed: asyncio.Future[str | None] = loop.create_future()
+
+    def settle(line: str | None) -> None:
+        if not typed.done():
+            typed.set_result(line)
+
+    def read() -> None:
+        try:
+            line = input("> ")
+        except (EOFError, OSError):
+            line = None
+        except UnicodeDecodeError:
+            typer.echo("这一行不是 UTF-8 编码，没有读", err=True)
+            line = ""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, line)
+
+    threading.Thread(target=read, name="keyboard", daemon=True).start()
+    line = await typed
+    return None if line is None or line.strip() in ENDINGS else line
 
 
 def _message(sender: AccountKey, text: str) -> Message:

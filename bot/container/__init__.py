@@ -3,6 +3,7 @@
 Invariant: nothing else imports a backend (`bot.storage`, `bot.llm`).
 """
 
-from bot.container.house import Channels, House
+from bot.container.channels import Channels
+from bot.container.house import House
 
 __all__ = ["Channels", "House"]

@@ -6,9 +6,7 @@ Invariant: nothing here decides anything about a message.
 import asyncio
 import contextlib
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from loguru import logger
@@ -18,21 +16,27 @@ from bot.answering.extractive import ExtractiveAnswerer
 from bot.answering.prompt import load_template
 from bot.assistant import Assistant, Policy
 from bot.commands import Commands
+from bot.container.channels import Channels, SystemClock
 from bot.container.models import Models
 from bot.container.stores import Stores, WeChatReplies
+from bot.container.watching import Watch
 from bot.conversation.errors import TransientError
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
-from bot.delivery import DeliveryDesk, Outbox
+from bot.delivery import DeliveryDesk
 from bot.dressing import Dressing
 from bot.first_contact import FirstContact
+from bot.journal import Journal
+from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.ingest import Ingest
 from bot.knowledge.retrieval import Retrieval
+from bot.loop_lag import LoopLag
 from bot.memory.consolidation import Consolidation
 from bot.memory.forget import Forget
 from bot.memory.judge import ModelJudge, RuleJudge, load_judge_prompt
 from bot.memory.recall import Recall
 from bot.memory.short_term import ShortTermMemory
+from bot.metering import MeteredJudge, OrderWatch
 from bot.metrics import Metrics
 from bot.persona import Persona
 from bot.quick_replies import QuickReplies
@@ -54,27 +58,6 @@ from identity.directory import Directory
 from identity.phone import PhoneHasher
 
 HOUSE_FOLDER = Path(__file__).parents[1]
-Paginate = Callable[[str], tuple[str, ...]]
-
-
-class SystemClock:
-    """The machine's clock."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Channels:
-    """What the platforms' rooms bring: who can speak first, and how long a page may be."""
-
-    outboxes: Mapping[str, Outbox] = field(default_factory=dict[str, Outbox])
-    paginate: Mapping[str, Paginate] = field(default_factory=dict[str, Paginate])
-
-    def pages(self, channel: str, text: str) -> tuple[str, ...]:
-        """A reply cut for its channel; one page where the channel has no limit."""
-        paginate = self.paginate.get(channel)
-        return paginate(text) if paginate else (text,)
 
 
 class House:
@@ -91,16 +74,19 @@ class House:
         folder = settings.data_folder
         self.settings = settings
         self.wording = Wording.load(settings.language, folder / "wording.toml")
-        self.stores = Stores(Database(folder / "jide.db"), clock)
-        self.models = Models(settings)
         self.metrics = Metrics()
-        self.directory = Directory(self.stores.accounts, PhoneHasher(read_pepper(folder)))
+        pepper = read_pepper(folder)
+        self.stores = Stores(Database(folder / "jide.db"), clock, self.metrics, pepper)
+        self.models = Models(settings, self.metrics)
+        self.journal = Journal(self.metrics, pepper)
+        self.directory = Directory(self.stores.accounts, PhoneHasher(pepper))
         self.authority = Authority(self.stores.accounts, sorted(settings.superuser_addresses))
         self.desk = DeliveryDesk(self.stores.deliveries, channels.outboxes, clock)
         self._persona = Persona(folder / "persona.md", HOUSE_FOLDER / "default_persona.md")
         self._window_cache = self._make_window_cache()
         self.window = self._make_window()
         self._extractive = ExtractiveAnswerer(embedder=self.models.embedder, wording=self.wording)
+        self.catalogue = CatalogueFile(folder / "products.csv")
         self._faq = FaqFile(_with_default(folder / "faq.yaml", HOUSE_FOLDER / "rules" / "default_faq.yaml"))
         self.status = StatusBoard(
             jobs=self.stores.jobs,
@@ -110,13 +96,22 @@ class House:
             troubles=self._troubles,
         )
         self.assistant = self._make_assistant(channels, clock)
-        self.turnstile = Turnstile(self.stores.inbox, self.assistant, self.desk)
+        self.turnstile = Turnstile(self.stores.inbox, OrderWatch(self.assistant, self.metrics), self.desk)
         self.worker = Worker(
             jobs=self.stores.jobs,
             deliveries=self.stores.deliveries,
             consolidation=self._make_consolidation(),
             turnstile=self.turnstile,
             metrics=self.metrics,
+            clock=clock,
+        )
+        self.watch = Watch(
+            settings=settings,
+            tallies=self.stores.tallies,
+            models=self.models,
+            metrics=self.metrics,
+            journal=self.journal,
+            ping_redis=self._window_cache.ping if self._window_cache is not None else None,
             clock=clock,
         )
         self._supervisor = Supervisor()
@@ -133,10 +128,11 @@ class House:
     def prepare(self) -> None:
         """Migrate the database before anything is served, so that a refusal is said in words and stops
         the start. Raises ConfigurationError or StoreUnavailable."""
-        self.stores.database.prepare()
+        self.stores.prepare()
 
     async def open(self) -> None:
         """Open the stores; nothing runs yet. Raises ConfigurationError or StoreUnavailable."""
+        await asyncio.to_thread(self.stores.prepare)
         await self.stores.database.open()
 
     async def begin_work(self) -> None:
@@ -145,13 +141,19 @@ class House:
         if (code := await self.authority.issue_claim_code()) is not None:
             logger.info("首次启动：向机器人发送“/认领 {}”的人成为管理员，此码只显示这一次", code)
         self._supervisor.start("worker", self.worker.run)
+        self._supervisor.start("loop lag", LoopLag(self.metrics).run)
         self._warming = asyncio.create_task(self._warm())
         await self.turnstile.resume_unfinished()
 
+    def keep_running(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Run `work` beside the story until `close`, again whenever it ends or fails."""
+        self._supervisor.start(name, work)
+
     async def close(self) -> None:
         """Finish what was accepted, then close the stores. Safe after a failed `open`."""
-        await self.turnstile.drain()
+        # First the loops, or a sweep would start runs on closing stores.
         await self._supervisor.stop()
+        await self.turnstile.drain()
         if self._warming is not None:
             self._warming.cancel()
         await self.models.close()
@@ -213,7 +215,7 @@ class House:
             ),
             commands=commands,
             recall=Recall(facts=stores.facts, index=self._make_index(clock), clock=clock),
-            retrieval=Retrieval(stores.passages, FaissFlat, self.models.embedder),
+            retrieval=Retrieval(stores.passages, FaissFlat, self.models.embedder, self.catalogue),
             embedder=self.models.embedder,
             answerer=self._make_answerer(),
             persona=self._persona.text,
@@ -231,6 +233,7 @@ class House:
             ),
             clock=clock,
             metrics=self.metrics,
+            journal=self.journal,
         )
 
     def _make_index(self, clock: Clock) -> PersonIndex:
@@ -252,6 +255,7 @@ class House:
     def _make_consolidation(self) -> Consolidation:
         chat, prompts = self.models.chat, self.settings.data_folder / "prompts"
         judge = RuleJudge() if chat is None else ModelJudge(chat, load_judge_prompt(prompts))
+        judge = MeteredJudge(judge, self.metrics)
         return Consolidation(judge=judge, facts=self.stores.facts, embedder=self.models.embedder)
 
     def _wake_worker(self) -> None:
@@ -272,6 +276,8 @@ class House:
             troubles.append("Redis 没有回答，短期记忆改用数据库")
         if self._faq.problem:
             troubles.append(f"FAQ 未更新：{self._faq.problem}")
+        if self.catalogue.problem:
+            troubles.append(f"商品目录：{self.catalogue.problem}")
         return troubles
 
 

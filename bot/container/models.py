@@ -2,27 +2,34 @@
 
 import contextlib
 
-from bot.conversation.errors import TransientError
+from bot.conversation.errors import EmbedderUnavailable, TransientError
+from bot.conversation.ports import ChatModel
 from bot.llm.deadline import DeadlineEmbedder
 from bot.llm.nano_embedder import NanoEmbedder, make_nano_embedder
 from bot.llm.openai_chat import OpenAiChat
 from bot.llm.openai_embedder import OpenAiEmbedder
+from bot.metering import MeteredChat, WatchedEmbedder
+from bot.metrics import Metrics
 from bot.settings import Settings
 
 
 class Models:
     """The chat model and the embedder that the settings name, or what is built in."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, metrics: Metrics) -> None:
         llm, embedding = settings.llm, settings.embedding
-        self.chat: OpenAiChat | None = None
+        self.chat_client: OpenAiChat | None = None
         if llm.base_url:
-            self.chat = OpenAiChat(
+            self.chat_client = OpenAiChat(
                 base_url=llm.base_url,
                 api_key=llm.api_key,
                 model=llm.model,
                 timeout_seconds=llm.timeout_seconds,
+                on_tokens=metrics.note_tokens,
             )
+        self.chat: ChatModel | None = None
+        if self.chat_client is not None:
+            self.chat = MeteredChat(self.chat_client, metrics)
         self._engine: NanoEmbedder | OpenAiEmbedder | None = None
         if embedding.base_url:
             self._engine = OpenAiEmbedder(
@@ -30,18 +37,22 @@ class Models:
             )
         else:
             self._engine = make_nano_embedder()
-        self.embedder = (
-            DeadlineEmbedder(self._engine, embedding.deadline_seconds) if self._engine is not None else None
-        )
+        self.embedder: WatchedEmbedder | None = None
+        if self._engine is not None:
+            self.embedder = WatchedEmbedder(DeadlineEmbedder(self._engine, embedding.deadline_seconds))
 
     async def warm(self) -> None:
         """Import and connect now, so that the first question does not pay for it within its deadline."""
-        for model in (self.chat, self._engine):
-            if isinstance(model, OpenAiChat | OpenAiEmbedder):
-                with contextlib.suppress(TransientError):
-                    await model.warm()
+        if self.chat_client is not None:
+            with contextlib.suppress(TransientError):
+                await self.chat_client.warm()
+        if isinstance(self._engine, OpenAiEmbedder) and self.embedder is not None:
+            try:
+                await self._engine.warm()
+            except EmbedderUnavailable:
+                self.embedder.is_away = True
 
     async def close(self) -> None:
-        for model in (self.chat, self._engine):
+        for model in (self.chat_client, self._engine):
             if model is not None:
                 await model.close()

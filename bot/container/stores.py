@@ -1,16 +1,29 @@
 """Every SQL store over one database, and the WeChat adapter's own port over them."""
 
+from typing import Any
+
+from loguru import logger
+
+from bot.container.metered import MeteredDeliveries, MeteredFacts
 from bot.conversation.ports import Clock
+from bot.conversation.scope import PersonId
+from bot.metrics import Metrics
+from bot.secrets_file import pepper_check
+from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql.accounts import SqlAccounts
 from bot.storage.sql.audit import SqlAudit
+from bot.storage.sql.backup import prune_automatic
 from bot.storage.sql.confirmations import SqlConfirmations
 from bot.storage.sql.database import Database
 from bot.storage.sql.deliveries import SqlDeliveries
-from bot.storage.sql.facts import SqlFacts
+from bot.storage.sql.exporting import export_person
 from bot.storage.sql.inbox import SqlInbox
 from bot.storage.sql.jobs import SqlJobs
 from bot.storage.sql.ledger import SqlLedger
+from bot.storage.sql.lineage import bind
 from bot.storage.sql.passages import SqlPassages
+from bot.storage.sql.reembedding import SqlVectors
+from bot.storage.sql.tallies import SqlTallies
 
 
 class WeChatReplies:
@@ -29,14 +42,37 @@ class WeChatReplies:
 class Stores:
     """Every SQL store over one database."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, metrics: Metrics, pepper: bytes) -> None:
         self.database = database
+        self.forgotten = ForgetLedger(database.path.with_name("forgotten.jsonl"), pepper, clock)
+        self._pepper_check = pepper_check(pepper)
         self.accounts = SqlAccounts(database, clock)
         self.audit = SqlAudit(database, clock)
         self.confirmations = SqlConfirmations(database, clock)
-        self.deliveries = SqlDeliveries(database, clock)
-        self.facts = SqlFacts(database, clock)
+        self.deliveries = MeteredDeliveries(database, clock, metrics=metrics)
+        self.facts = MeteredFacts(database, clock, self.forgotten, metrics=metrics)
         self.inbox = SqlInbox(database, clock)
         self.jobs = SqlJobs(database, clock)
         self.ledger = SqlLedger(database, clock)
         self.passages = SqlPassages(database, clock)
+        self.tallies = SqlTallies(database, clock)
+        self.vectors = SqlVectors(database, clock)
+
+    def prepare(self) -> None:
+        """Blocks. The file has the newest schema, belongs to this data folder, and has forgotten what the
+        ledger says. Raises ConfigurationError or StoreUnavailable."""
+        self.database.prepare()
+        prune_automatic(self.database.path.parent)
+        done = bind(self.database.path, self.forgotten, self._pepper_check)
+        if done.forgettings:
+            logger.warning(
+                "数据库比忘记账本旧，已照账本重新清除：{} 次，记忆 {} 条",
+                done.forgettings,
+                done.receipt.facts,
+            )
+        if done.is_ledger_short:
+            logger.warning("忘记账本 {} 比数据库旧：从原来的数据文件夹拷来最新的", self.forgotten.path)
+
+    async def export(self, person: PersonId) -> dict[str, Any]:
+        """Everything that is kept about a person, as a JSON document. Raises StoreUnavailable."""
+        return await export_person(self.database, person)

@@ -55,6 +55,9 @@ _ID_CHECKS = "10X98765432"
 
 _Span = tuple[int, int]
 
+SHORTEST_CARD, LONGEST_CARD = 13, 19
+"""Digits of a card number (ISO/IEC 7812-1)."""
+
 
 def mask_secrets(text: str) -> tuple[str, bool]:
     """The text with each secret replaced by `MASK`, and whether there was one. Linear in its length."""
@@ -111,7 +114,13 @@ def _cards_among(text: str, start: int, end: int) -> Iterator[_Span]:
 
 def _card_ends(text: str, groups: list[_Span], first: int) -> Iterator[int]:
     # A card is written in five groups at most (4-4-4-4-3).
+    length = 0
     for last in range(first, min(first + 5, len(groups))):
+        length += groups[last][1] - groups[last][0]
+        if length > LONGEST_CARD:
+            return
+        if length < SHORTEST_CARD:
+            continue
         digits = "".join(text[a:b] for a, b in groups[first : last + 1])
         if _CARD.search(digits) and _passes_luhn(digits):
             yield last

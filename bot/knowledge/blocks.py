@@ -6,6 +6,7 @@ front matter, its rules and the marks of headings and fences are left out.
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -43,6 +44,8 @@ _SETEXT = re.compile(r"=+\s*|-{3,}\s*")
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
 _ITEM = re.compile(r"\s*(?:[-*+•·>|]|\d+[.)、．]|[（(]?[一二三四五六七八九十]+[、）)])")
 _SENTENCE_END = tuple("。！？!?；;：:…”」』）).")
+_STOPS = tuple("。！？!?；;：:…、,.|")
+"""What no heading ends with."""
 
 _NUMERAL = "[0-9〇零一二三四五六七八九十百]+"
 _PLAIN_HEADINGS = (
@@ -50,7 +53,13 @@ _PLAIN_HEADINGS = (
     (re.compile(rf"第{_NUMERAL}节|[一二三四五六七八九十]+、"), 2),
     (re.compile(r"[（(][一二三四五六七八九十]+[）)]"), 3),
 )
-_NUMBERED = re.compile(r"(\d+(?:\.\d+)*)[.、．]?\s+\S")
+_NUMBERED = re.compile(r"(\d+(?:\.\d+)*)[.、．]?\s+\S|(\d+(?:\.\d+)+)[.、．]?[\u4e00-\u9fff]")
+_TITLE_LEVEL = 0
+_BELOW_CHINESE = 3
+"""Where 一、 and （一） are used, 1. and 1.1 stand below them."""
+_BY_LAYOUT = 9
+"""A heading known by its place alone stands below all numbered ones."""
+_INDENT = re.compile(r"(?: {2,}|\t|\u3000)\s*\S")
 
 
 def blocks_of(text: str, *, is_markdown: bool) -> list[Block]:
@@ -107,34 +116,96 @@ def _kind_of(lines: list[str]) -> BlockKind:
 
 
 def _plain_blocks(text: str) -> list[Block]:
+    paragraphs = [
+        lines
+        for paragraph in re.split(r"\n\s*\n(?=\s*\S)", text)
+        if (lines := [line for line in paragraph.split("\n") if line.strip()])
+    ]
+    has_chinese = any(_chinese_level(line) > 0 for lines in paragraphs for line in lines)
+    headings = _Headings(_BELOW_CHINESE if has_chinese else 0)
     blocks: list[Block] = []
-    for paragraph in re.split(r"\n\s*\n", text):
-        lines = [line for line in paragraph.split("\n") if line.strip()]
-        if not lines:
-            continue
-        level = _plain_level(lines[0].strip())
-        is_list = len(lines) > 1 and _plain_level(lines[1].strip()) > 0
-        if level and not is_list:
-            blocks.append(Block(kind=BlockKind.HEADING, text=lines[0].strip(), level=level))
-            lines = lines[1:]
-        if lines:
-            blocks.append(Block(kind=BlockKind.PARAGRAPH, text=_unwrapped(lines)))
+    for position, lines in enumerate(paragraphs):
+        following = paragraphs[position + 1][0] if position + 1 < len(paragraphs) else ""
+        if position == 0 and following and len(lines) == 1 and headings.is_title(lines[0]):
+            blocks.append(Block(kind=BlockKind.HEADING, text=lines[0].strip(), level=_TITLE_LEVEL))
+        else:
+            blocks.extend(_paragraph_blocks(lines, following, headings))
     return blocks
 
 
-def _plain_level(line: str) -> int:
-    """The level of a plain-text heading, 0 when the line is none."""
-    if len(line) > _LONGEST_PLAIN_HEADING or line.endswith(_SENTENCE_END) or "，" in line:
-        return 0
-    for form, level in _PLAIN_HEADINGS:
-        if form.match(line):
+def _paragraph_blocks(lines: list[str], following: str, headings: "_Headings") -> Iterator[Block]:
+    """The blocks of a plain paragraph: its first line may be a heading, and lines within."""
+    held: list[str] = []
+    for position, line in enumerate(lines):
+        level = headings.level(lines, position, following)
+        if not level:
+            held.append(line)
+            continue
+        if held:
+            yield Block(kind=BlockKind.PARAGRAPH, text=_unwrapped(held))
+            held = []
+        yield Block(kind=BlockKind.HEADING, text=line.strip(), level=level)
+    if held:
+        yield Block(kind=BlockKind.PARAGRAPH, text=_unwrapped(held))
+
+
+@dataclass(frozen=True, slots=True)
+class _Headings:
+    """What a heading is in one plain document."""
+
+    below: int
+    """The level below which 1. and 1.1 stand."""
+
+    def level(self, lines: list[str], position: int, following: str) -> int:
+        """The level of a line of a paragraph, 0 when it is no heading.
+
+        `following`: the first line of the next paragraph.
+        """
+        line = lines[position]
+        before = lines[position - 1] if position else ""
+        after = lines[position + 1] if position + 1 < len(lines) else ""
+        level = self._numbered_level(line)
+        if not level:
+            is_above = bool(_INDENT.match(after or following)) and not _INDENT.match(line)
+            begins = position == 0 or bool(_INDENT.match(before))
+            return _BY_LAYOUT if begins and is_above and _may_be_heading(line) else 0
+        # The items of a list follow one another; 1. and 2. are steps wherever they share a paragraph.
+        rivals = (before, after) if self._is_sure(line) else (*lines[:position], *lines[position + 1 :])
+        is_item = any(self._numbered_level(rival) == level for rival in rivals)
+        return 0 if is_item or (position and not self._is_sure(line)) else level
+
+    def _is_sure(self, line: str) -> bool:
+        """第一章, 一、, （一） and 1.1 are headings also in the middle of a paragraph, 1. is not."""
+        return _chinese_level(line) > 0 or self._numbered_level(line) > self.below + 1
+
+    def is_title(self, line: str) -> bool:
+        return self._numbered_level(line) == 0 and _may_be_heading(line)
+
+    def _numbered_level(self, line: str) -> int:
+        if not _may_be_heading(line):
+            return 0
+        if level := _chinese_level(line):
             return level
-    numbered = _NUMBERED.match(line)
-    return numbered[1].count(".") + 1 if numbered else 0
+        numbered = _NUMBERED.match(line.strip())
+        return self.below + (numbered[1] or numbered[2]).count(".") + 1 if numbered else 0
+
+
+def _chinese_level(line: str) -> int:
+    """The level of 第一章, 一、 and （一）; 0 for other lines."""
+    if not _may_be_heading(line):
+        return 0
+    return next((level for form, level in _PLAIN_HEADINGS if form.match(line.strip())), 0)
+
+
+def _may_be_heading(line: str) -> bool:
+    text = line.strip()
+    return 0 < len(text) <= _LONGEST_PLAIN_HEADING and not text.endswith(_STOPS) and "，" not in text
 
 
 def _unwrapped(lines: list[str]) -> str:
     """The lines of a paragraph, with those joined again that an editor broke to fit a width."""
+    margin = min(len(line) - len(line.lstrip()) for line in lines)
+    lines = [line[margin:] for line in lines]
     text = lines[0].strip()
     for before, line in pairwise(lines):
         is_broken = (

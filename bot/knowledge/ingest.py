@@ -18,9 +18,10 @@ from bot.knowledge.passage import NewPassage
 from bot.knowledge.ports import PassageStore
 from bot.knowledge.splitting import decode, searchable_text, split
 
-SUFFIXES = {".md": True, ".markdown": True, ".txt": False}
-"""What is read; whether it is Markdown."""
-_SPLITTING_VERSION = 1
+MARKDOWN_SUFFIXES = (".md", ".markdown")
+SUFFIXES = (*MARKDOWN_SUFFIXES, ".txt")
+"""What is read."""
+_SPLITTING_VERSION = 2
 """Part of the digest: raise it when `splitting` cuts differently, so that documents are cut anew."""
 _LIMIT_BYTES = 20 * 1024 * 1024
 """A larger text is a log or a mistake: it would be 20,000 passages, hours of embedding."""
@@ -169,5 +170,5 @@ def _read(name: str, file: Path) -> _Document:
     return _Document(
         name=name,
         digest=f"{_SPLITTING_VERSION}:{hashlib.sha256(raw).hexdigest()}",
-        passages=split(decode(raw), is_markdown=SUFFIXES[file.suffix.lower()]),
+        passages=split(decode(raw), is_markdown=file.suffix.lower() in MARKDOWN_SUFFIXES),
     )

@@ -17,6 +17,7 @@ class Passage:
     """A stored passage."""
 
     id: int
+    """0 for what isn't stored: a product, an FAQ rule's answer."""
     document: str
     """The document's name."""
     heading: str

@@ -4,7 +4,7 @@ Invariant: every answer is as of the store's present version, also when another 
 ranks is how passages compare for one question, never a raw score against a fixed threshold.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import anyio
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.lexical import Bm25, exact_tokens, normalised
 from bot.conversation.ports import Embedder, Matrix, Vector
+from bot.knowledge.catalogue import Product
+from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.passage import Passage
 from bot.knowledge.ports import FlatIndex, PassageSheet, PassageStore
 from bot.knowledge.splitting import searchable_text
@@ -26,6 +28,10 @@ DENSE_WEIGHT = 0.7
 48 colloquial questions to a hotel's house rules: MRR .858 dense alone, .639 words alone, .915 at .7."""
 EXACT_BONUS = 0.3
 """For a passage with all the question's order ids, model numbers and codes, in proportion for fewer."""
+CONTEXT_CHARACTERS = 500
+"""A short passage is found and quotes well, and says little alone: docs/decisions/0090."""
+MOST_ALIKE = 2
+"""Products nobody named that may stand behind the passages."""
 _INLINE_FLOATS = 1_500_000
 """A search of up to 3,000 × 512 floats is quicker than a change of thread (measured)."""
 
@@ -41,6 +47,16 @@ class RetrievedPassage:
     """The cosine to the question; None when either has no vector."""
     lexical: float
     """How much of the question's words it holds, weighed by rarity, 0 to 1; 0: not one."""
+    among: int = 1
+    """How many passages it was compared with: the best of many is near by chance."""
+    context: tuple[Passage, ...] = ()
+    """What a model reads: the passage among its neighbours in the document, in their order, up to
+    `CONTEXT_CHARACTERS`. Contexts of one question may overlap. (): the passage alone."""
+    is_named: bool = False
+    """A product that the question names: it belongs to the answer whatever its words."""
+
+    is_given: bool = False
+    """A rule that touches the question gave it: it may be read whatever its words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +82,13 @@ class Retrieval:
         store: PassageStore,
         make_index: Callable[[Matrix], FlatIndex],
         embedder: Embedder | None,
+        catalogue: CatalogueFile | None = None,
     ) -> None:
-        """Without an embedder, keywords alone find."""
+        """Without an embedder, keywords alone find. `catalogue`: products, searched along."""
         self._store = store
         self._make_index = make_index
         self._embedder = embedder
+        self._catalogue = catalogue
         self._library: _Library | None = None
         self._library_key = (0, "", 0)
         self._loading = anyio.Lock()
@@ -79,19 +97,34 @@ class Retrieval:
         self, question: str, k: int, query_vector: Vector | None = None
     ) -> tuple[RetrievedPassage, ...]:
         """At most `k` passages, best first; () when nothing is ingested or no word is shared and there
-        is no vector.
+        is no vector. In addition, products that the question names stand before them; where it names none,
+        those that share its words stand behind.
 
         `query_vector` is the question's `(d,)` vector of this embedder, made once by the caller and
         shared with recall. Without one, keywords alone find.
         """
-        library = await self._current()
-        if not library.passages or k <= 0:
+        if k <= 0:
             return ()
+        library = await self._current()
+        named, alike = await self._products(question)
         try:
-            return await _ranked(library, question, k, query_vector)
+            passages = await _ranked(library, question, k, query_vector)
         except EmbedderUnavailable:
             # Not a vector of these passages, such as one of another dimension.
-            return await _ranked(library, question, k, None)
+            passages = await _ranked(library, question, k, None)
+        return (*named, *passages, *alike)
+
+    async def _products(
+        self, question: str
+    ) -> tuple[tuple[RetrievedPassage, ...], tuple[RetrievedPassage, ...]]:
+        """(products that are named, products that share words): one of both is empty."""
+        if self._catalogue is None:
+            return (), ()
+        catalogue = await self._catalogue.catalogue()
+        if named := catalogue.named_in(question):
+            return tuple(_retrieved(each, score=1.0, is_named=True) for each in named), ()
+        alike = catalogue.like(question, MOST_ALIKE)
+        return (), tuple(_retrieved(product, score=share, is_named=False) for product, share in alike)
 
     async def _current(self) -> _Library:
         key = (await self._store.knowledge_version(), *self._model())
@@ -133,9 +166,17 @@ def _prepare(sheet: PassageSheet, make_index: Callable[[Matrix], FlatIndex]) -> 
     )
 
 
+def _retrieved(product: Product, *, score: float, is_named: bool) -> RetrievedPassage:
+    return RetrievedPassage(
+        passage=product.passage, score=score, dense=None, lexical=score, is_named=is_named
+    )
+
+
 async def _ranked(
     library: _Library, question: str, k: int, query_vector: Vector | None
 ) -> tuple[RetrievedPassage, ...]:
+    if not library.passages:
+        return ()
     if library.matrix.size <= _INLINE_FLOATS:
         return _rank(library, question, k, query_vector)
     return await anyio.to_thread.run_sync(_rank, library, question, k, query_vector)
@@ -170,9 +211,29 @@ def _rank(
             score=float(scores[position]),
             dense=float(dense[position]) if is_dense[position] else None,
             lexical=float(coverage[position]),
+            among=len(library.passages),
+            context=_context(library.passages, int(candidates[position])),
         )
         for position in np.argsort(-scores, kind="stable")[:k]
     )
+
+
+def _context(passages: Sequence[Passage], place: int) -> tuple[Passage, ...]:
+    """The passage and as many neighbours as fit, taken by turns from behind and before."""
+    first = last = place
+    document = passages[place].document
+    room = CONTEXT_CHARACTERS - len(passages[place].text)
+    steps = [1, -1]
+    while steps:
+        for step in tuple(steps):
+            beside = last + 1 if step > 0 else first - 1
+            is_neighbour = 0 <= beside < len(passages) and passages[beside].document == document
+            if not is_neighbour or len(passages[beside].text) > room:
+                steps.remove(step)
+                continue
+            room -= len(passages[beside].text)
+            first, last = min(first, beside), max(last, beside)
+    return tuple(passages[first : last + 1])
 
 
 def _cosines(

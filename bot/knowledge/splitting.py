@@ -6,7 +6,7 @@ text or, of a heading, above one, in the document's order; no passage is longer 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot.conversation.errors import RejectedInput
 from bot.knowledge.blocks import Block, BlockKind, blocks_of
@@ -22,9 +22,13 @@ at 120, .79 at 250), and a short passage quotes well."""
 LONGEST_HEADING = 80
 """Characters of the heading path that are kept, from its end: the nearest headings say most."""
 
+LONGEST_SUBJECT = 40
+"""Characters of a document's first sentence that complete an opaque title."""
+
 HEADING_SEPARATOR = " › "
 
 _SENTENCE = re.compile(r".+?(?:[。！？!?；;…]+[”’」』）)】》\"']*|\.(?=\s)|\n|\Z)", re.DOTALL)
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _CLAUSE = re.compile(r".+?(?:[，、：,:]|\s|\Z)", re.DOTALL)
 
 
@@ -62,7 +66,7 @@ def split(text: str, *, is_markdown: bool) -> list[NewPassage]:
     """The passages of a document, in order. An empty document has none."""
     return [
         NewPassage(heading=section.heading, text=piece)
-        for section in _sections(blocks_of(text, is_markdown=is_markdown))
+        for section in _sections(_with_subject(blocks_of(text, is_markdown=is_markdown)))
         for piece in _pack(section.blocks)
     ]
 
@@ -70,6 +74,19 @@ def split(text: str, *, is_markdown: bool) -> list[NewPassage]:
 def searchable_text(heading: str, text: str) -> str:
     """What is embedded and searched: a passage with its headings."""
     return f"{heading}\n{text}" if heading else text
+
+
+def _with_subject(blocks: list[Block]) -> list[Block]:
+    """A title without a Chinese character (ls(1), FAQ v2) says nothing to a Chinese question: the
+    document's first sentence completes it, so that every passage says what it is about."""
+    if not blocks or blocks[0].kind is not BlockKind.HEADING or _CHINESE.search(blocks[0].text):
+        return blocks
+    first = next((block.text for block in blocks if block.kind is BlockKind.PARAGRAPH), "")
+    sentence = _SENTENCE.match(first)
+    subject = " ".join(sentence[0].split())[:LONGEST_SUBJECT] if sentence else ""
+    if not _CHINESE.search(subject):
+        return blocks
+    return [replace(blocks[0], text=f"{blocks[0].text}：{subject}"), *blocks[1:]]
 
 
 def _sections(blocks: list[Block]) -> list[_Section]:

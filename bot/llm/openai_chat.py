@@ -4,12 +4,13 @@ Invariant: `complete` returns text worth sending, or raises an error of the hous
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from bot.conversation.errors import ModelRefused, ModelUnavailable
 from bot.conversation.ports import ChatLine
+from bot.conversation.tokens import estimate_tokens
 from bot.llm.circuit import Circuit
 from bot.llm.openai_connection import OpenAiConnection
 from bot.llm.plain_text import without_unsafe_characters
@@ -37,6 +38,15 @@ class _Completion(BaseModel):
     choices: list[_Choice]
 
 
+class _Usage(BaseModel):
+    prompt_tokens: int = Field(ge=0)
+    completion_tokens: int = Field(ge=0)
+
+
+class _Metered(BaseModel):
+    usage: _Usage
+
+
 class OpenAiChat:
     """A `ChatModel`. Not streamed."""
 
@@ -48,12 +58,22 @@ class OpenAiChat:
         model: str,
         timeout_seconds: float,
         circuit: Circuit | None = None,
+        on_tokens: Callable[[int, int], None] | None = None,
     ) -> None:
-        """`timeout_seconds` covers a whole `complete`, its retry included."""
+        """`timeout_seconds` covers a whole `complete`, its retry included.
+
+        `on_tokens(prompt, completion)` is told what each answer cost.
+        """
         self._connection = OpenAiConnection(
             base_url=base_url, api_key=api_key, timeout_seconds=timeout_seconds, circuit=circuit
         )
         self._model = model
+        self._on_tokens = on_tokens
+
+    @property
+    def is_resting(self) -> bool:
+        """It failed again and again, and is not asked for a while."""
+        return self._connection.is_resting
 
     async def warm(self) -> None:
         """Import and build the client ahead of the first message. Raises ModelUnavailable."""
@@ -65,10 +85,27 @@ class OpenAiChat:
         document = await self._connection.post(
             "/chat/completions", {"model": self._model, "messages": messages}
         )
-        return read_answer(document, self._connection.host)
+        asked = "".join(line["content"] for line in messages)
+        try:
+            answer = read_answer(document, self._connection.host)
+        except (ModelRefused, ModelUnavailable):
+            self._note_tokens(document, asked, "")
+            raise
+        self._note_tokens(document, asked, answer)
+        return answer
 
     async def close(self) -> None:
         await self._connection.close()
+
+    def _note_tokens(self, document: object, asked: str, answer: str) -> None:
+        if self._on_tokens is None:
+            return
+        try:
+            usage = _Metered.model_validate(document).usage
+        except ValidationError:  # many servers name none
+            self._on_tokens(estimate_tokens(asked), estimate_tokens(answer))
+        else:
+            self._on_tokens(usage.prompt_tokens, usage.completion_tokens)
 
 
 def read_answer(document: object, where: str) -> str:

@@ -52,6 +52,11 @@ class OpenAiConnection:
         """For messages: the host alone, since an address may carry credentials."""
         return host_of(self._base_url) or "模型地址"
 
+    @property
+    def is_resting(self) -> bool:
+        """The circuit is open: `post` would refuse at once."""
+        return self._circuit.is_open
+
     async def warm(self) -> None:
         """Import and build the client now, so that no person waits for it."""
         await self._opened()

@@ -36,6 +36,8 @@ class VectorSheet:
     """`(n, d)`. Rows of another embedding model, and of facts that have expired, are left out."""
     fresh_until: datetime | None = None
     """When the first of them expires: a kept copy is stale from then on, at the same version too."""
+    slots: tuple[int, ...] = ()
+    """How far each shelf of `version` was read: where `newer_vectors` begins."""
 
 
 class TurnWindow(Protocol):
@@ -82,6 +84,16 @@ class FactStore(Protocol):
     async def fact_sheet(self, scope: Scope) -> FactSheet: ...
 
     async def vector_sheet(self, scope: Scope, model_id: str, dimension: int) -> VectorSheet: ...
+
+    async def newer_vectors(
+        self, scope: Scope, model_id: str, dimension: int, version: MemoryVersion, slots: Sequence[int]
+    ) -> VectorSheet | None:
+        """What was added since a sheet of this `version` and these `slots` was read.
+
+        Together they are the sheet of the version returned, while nothing of the first has expired. None
+        when something else than adding happened: the sheet has to be read anew.
+        """
+        ...
 
     async def keep(
         self,

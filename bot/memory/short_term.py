@@ -16,6 +16,7 @@ from loguru import logger
 
 from bot.conversation.errors import StoreUnavailable
 from bot.conversation.scope import AccountId, PersonId, Scope
+from bot.conversation.tokens import estimate_tokens
 from bot.conversation.turn import Turn
 from bot.memory.ports import TurnWindow, WindowCache
 
@@ -188,15 +189,6 @@ def within_budget(turns: tuple[Turn, ...], budget_tokens: int) -> tuple[Turn, ..
         if spent > budget_tokens and count:
             return turns[-count:]
     return turns
-
-
-def estimate_tokens(text: str) -> int:
-    """Tokens of `text`, about: one per Chinese, Japanese or Korean character, one per four others.
-
-    A rule of thumb that errs upwards on Chinese; never zero for a text.
-    """
-    wide = sum(1 for character in text if character >= "\u2e80")
-    return wide + (len(text) - wide + 3) // 4
 
 
 def _place(scope: Scope) -> _Place:

@@ -6,13 +6,14 @@ rule and no message can block the event loop; a book never changes after it was 
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rapidfuzz import fuzz
 from rapidfuzz import process as fuzzy_search
 
+from bot.conversation.phrases import Phrases
 from bot.conversation.text import clean, content, normalise
 from bot.rules.expressions import Expressions, check_expression
 from bot.rules.trivial_words import GREETINGS, PINGS
@@ -23,8 +24,13 @@ DEFAULT_THRESHOLD = 85.0
 """Similarity in percent. Below it, four-character Chinese questions that differ in one word match."""
 LONGEST_QUESTION = 500
 """Characters looked at. What is longer is a story: rules may touch it, none answers it."""
+LONGEST_NORMAL = 2 * LONGEST_QUESTION
+"""Characters of the normalised text that are looked at: one ligature may become eighteen letters."""
 LONGEST_FUZZY_QUESTION = 60
 """Content characters. Similarity of long texts says nothing, and comparing them costs the square."""
+INSTRUCTIONS_ON_LOOP = 2_000
+"""Of all expressions, as RE2 compiles them: at worst 10 ms for each 1,000 and `LONGEST_QUESTION` Chinese
+characters, seen in two forms. About fifty usual expressions."""
 
 _PUNCTUATION = " 。，、；：？！…～.,;:?!~\"'“”‘’「」()《》<>"
 _OPENINGS = (
@@ -83,6 +89,7 @@ class _Question:
 
     normal: str
     bare: str
+    core: str
     raw: str
 
 
@@ -93,18 +100,22 @@ class FaqBook:
         """Raises ValueError, naming the pattern in 简体中文, when `check_pattern` would."""
         self.rules = tuple(rules)
         self._exact: dict[str, list[int]] = defaultdict(list)
-        self._contained: dict[str, list[int]] = defaultdict(list)
-        self._lengths: dict[str, list[int]] = {}
+        self._contained = Phrases()
+        self._bare: dict[str, str] = {}
         self._fuzzy: list[tuple[str, int]] = []
         self._regexes: list[tuple[str, int]] = []
         for number, rule in enumerate(self.rules):
             for pattern in rule.patterns:
                 check_pattern(rule.match, pattern)
                 self._file(number, rule.match, pattern)
-        self._lengths = _lengths_by_first(self._contained)
         self._fuzzy_texts = [text for text, _ in self._fuzzy]
         self._fuzzy_floor = min((self.rules[number].threshold for _, number in self._fuzzy), default=100.0)
         self._expressions = Expressions([pattern for pattern, _ in self._regexes])
+
+    @property
+    def is_heavy(self) -> bool:
+        """A hostile message could cost more than the event loop can spare: match in a thread."""
+        return self._expressions.instructions > INSTRUCTIONS_ON_LOOP
 
     def match(self, text: str, channel: str, last_answer: str = "") -> FaqHit | None:
         """The rule that fits best: one that answers before one that only touches, then by priority,
@@ -114,7 +125,9 @@ class FaqBook:
         never sent twice running.
         """
         raw = clean(text[:LONGEST_QUESTION])
-        question = _Question(normal=normalise(raw), bare=content(raw), raw=raw)
+        normal = normalise(raw)[:LONGEST_NORMAL]
+        bare = content(normal)
+        question = _Question(normal=normal, bare=bare, core=_core(bare), raw=raw)
         if not question.normal:
             return None
         best: tuple[tuple[bool, int, int, float, int], FaqHit] | None = None
@@ -142,7 +155,8 @@ class FaqBook:
             case Match.EXACT:
                 self._exact[_exact_key(normalise(pattern))].append(number)
             case Match.CONTAINS:
-                self._contained[normalise(pattern)].append(number)
+                self._contained.add(normalise(pattern), number)
+                self._bare[normalise(pattern)] = content(pattern)
             case Match.FUZZY:
                 self._fuzzy.append((content(pattern), number))
             case Match.REGEX:
@@ -157,16 +171,18 @@ class FaqBook:
 
     def _contains_hits(self, question: _Question) -> Iterator[tuple[int, FaqHit]]:
         text = question.normal
-        for start, first in enumerate(text):
-            for length in self._lengths.get(first, ()):
-                pattern = text[start : start + length]
-                if pattern not in self._contained or _swallows(pattern, question):
-                    continue
-                covered = _coverage(pattern, question)
-                rest = f"{text[:start]} {text[start + length :]}"
-                verbatim = covered >= COVERAGE and not _is_negated(rest)
-                for number in self._contained[pattern]:
-                    yield number, self._hit(number, verbatim=verbatim, score=covered)
+        # Once each: what else stands in the text is the same wherever a pattern is cut out of it.
+        first_places = {pattern: start for start, pattern in reversed(list(self._contained.found_in(text)))}
+        for pattern, start in first_places.items():
+            bare = self._bare[pattern]
+            if _swallows(bare, question):
+                continue
+            covered = _coverage(bare, question)
+            verbatim = covered >= COVERAGE and not _is_negated(
+                f"{text[:start]} {text[start + len(pattern) :]}"
+            )
+            for number in self._contained.owners(pattern):
+                yield number, self._hit(number, verbatim=verbatim, score=covered)
 
     def _regex_hits(self, question: _Question) -> Iterator[tuple[int, FaqHit]]:
         """Expressions see the text as written, and once more with width folded."""
@@ -174,7 +190,7 @@ class FaqBook:
         for text in dict.fromkeys((question.raw, question.normal)):
             for found in self._expressions.search(text):
                 number = self._regexes[found.index][1]
-                matched = text[found.start : found.end]
+                matched = content(text[found.start : found.end])
                 if number in seen or _swallows(matched, question):
                     continue
                 seen.add(number)
@@ -209,23 +225,15 @@ def check_pattern(match: Match, pattern: str) -> None:
         raise ValueError(f"fuzzy 的“{pattern}”里没有文字或数字，请改用 exact")
 
 
-def _lengths_by_first(patterns: Iterable[str]) -> dict[str, list[int]]:
-    """For each first character, the lengths of the patterns that begin with it."""
-    lengths: dict[str, set[int]] = defaultdict(set)
-    for pattern in patterns:
-        lengths[pattern[0]].add(len(pattern))
-    return {first: sorted(found) for first, found in lengths.items()}
-
-
 def _exact_key(normal: str) -> str:
     """Punctuation at the ends is no difference, unless there is nothing else."""
     return normal.strip(_PUNCTUATION) or normal
 
 
-def _coverage(pattern: str, question: _Question) -> float:
-    """The share of the question's content that a pattern accounts for, politeness left out."""
-    asked = len(_core(question.bare))
-    return min(len(content(pattern)) / asked, 1.0) if asked else 1.0
+def _coverage(bare: str, question: _Question) -> float:
+    """The share of the question's content that matched content accounts for, politeness left out."""
+    asked = len(question.core)
+    return min(len(bare) / asked, 1.0) if asked else 1.0
 
 
 def _core(bare: str) -> str:
@@ -243,9 +251,9 @@ def _is_negated(rest: str) -> bool:
     return _NEGATION.search(rest) is not None
 
 
-def _swallows(pattern: str, question: _Question) -> bool:
+def _swallows(bare: str, question: _Question) -> bool:
     """A greeting that stands before something else would swallow it."""
-    return content(pattern) in GREETINGS | PINGS and content(pattern) != question.bare
+    return bare != question.bare and (bare in GREETINGS or bare in PINGS)
 
 
 def _says_the_same(pattern: str, bare: str) -> bool:

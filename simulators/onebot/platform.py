@@ -3,6 +3,7 @@
 Invariant: no I/O; every message that arrives anywhere has an id that `get_msg` finds.
 """
 
+import secrets
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,8 @@ class Platform:
         self.self_id = self_id
         self.nickname = nickname
         self._messages: dict[int, dict[str, Any]] = {}
-        self._next_id = 1
+        # Ids go on where another process left them, as far as anyone can tell.
+        self._next_id = secrets.randbelow(2**30)
 
     def user_message(
         self,

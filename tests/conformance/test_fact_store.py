@@ -152,6 +152,72 @@ async def test_facts_without_a_vector_wait_for_one(stage: Stage) -> None:
     assert sheet.fact_ids.tolist() == list(ids[:2])
 
 
+async def test_newer_vectors_are_those_added_since(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    texts = [f"第 {number} 件事" for number in range(30)]
+    await stage.remember(account, *texts[:10])
+    (late,) = await stage.facts.keep(scope, [stage.fact("晚有向量")], None, MODEL, source_turn=None)
+    sheet = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+    mark = (sheet.version, sheet.slots)
+    nothing = await stage.facts.newer_vectors(scope, MODEL, DIMENSION, *mark)
+    assert nothing is not None and nothing.matrix.shape == (0, DIMENSION)
+
+    ids = await stage.remember(account, *texts[10:])
+    await stage.facts.add_vectors(scope, [late], vectors_of(["晚有向量"]), MODEL)
+    newer = await stage.facts.newer_vectors(scope, MODEL, DIMENSION, *mark)
+    whole = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+    assert newer is not None
+    assert sorted(newer.fact_ids.tolist()) == sorted((*ids, late))
+    assert sorted((*sheet.fact_ids.tolist(), *newer.fact_ids.tolist())) == sorted(whole.fact_ids.tolist())
+    assert (newer.version, newer.slots) == (whole.version, whole.slots)
+    vector = dict(zip(newer.fact_ids.tolist(), newer.matrix, strict=True))[late]
+    np.testing.assert_array_equal(vector, vector_of("晚有向量"))
+    rest = await stage.facts.newer_vectors(scope, MODEL, DIMENSION, whole.version, whole.slots)
+    assert rest is not None and len(rest.fact_ids) == 0
+
+
+async def test_newer_vectors_say_when_they_expire(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    await stage.remember(account, "一")
+    sheet = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+    ends = stage.clock.now() + timedelta(days=1)
+    await stage.facts.keep(
+        scope, [stage.fact("二", expires_at=ends)], vectors_of(["二"]), MODEL, source_turn=None
+    )
+    newer = await stage.facts.newer_vectors(scope, MODEL, DIMENSION, sheet.version, sheet.slots)
+    assert newer is not None and newer.fresh_until == ends
+    stage.clock.advance(days=1)
+    newer = await stage.facts.newer_vectors(scope, MODEL, DIMENSION, sheet.version, sheet.slots)
+    assert newer is not None and len(newer.fact_ids) == 0
+
+
+@pytest.mark.parametrize("change", ["forget", "clear", "join", "first in the place", "model"])
+async def test_newer_vectors_are_none_after_anything_but_adding(stage: Stage, change: str) -> None:
+    account, other = await stage.arrive("a"), await stage.arrive("b", "union")
+    place = PRIVATE if change != "first in the place" else GROUP
+    scope = account.scope(place.place)
+    ids = await stage.remember(account, "一", "二")
+    await stage.remember(other, "三")
+    sheet = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+    match change:
+        case "forget":
+            await stage.facts.forget_facts(scope, ids[:1])
+        case "clear":
+            await stage.facts.clear_person(account.person)
+        case "join":
+            await stage.accounts.learn_unionid(account.id, "union")
+        case "first in the place":
+            await stage.remember(account, "四", place=GROUP)
+        case "model":
+            await stage.facts.keep(scope, [stage.fact("四")], vectors_of(["四"]), "model-b", source_turn=None)
+    scope = (await stage.refreshed(account)).scope(place.place)
+    # Adding afterwards does not hide it.
+    await stage.remember(await stage.refreshed(account), "五", "六", "七", place=place)
+    assert await stage.facts.newer_vectors(scope, MODEL, DIMENSION, sheet.version, sheet.slots) is None
+
+
 async def test_vectors_are_never_given_to_anothers_facts(stage: Stage) -> None:
     one, other = await stage.arrive("a"), await stage.arrive("b")
     (kept,) = await stage.facts.keep(one.scope(""), [stage.fact("一")], None, MODEL, source_turn=None)

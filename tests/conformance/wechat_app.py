@@ -17,7 +17,16 @@ from nonebot.internal.matcher import matchers
 from nonebot.internal.matcher.provider import DEFAULT_PROVIDER_CLASS
 from nonebot.plugin.on import on
 
-from bot.channels.wechat import Adapter, Bot, Deadlines, Event, MemoryReplyStore, OfficialAccount, ReplyStore
+from bot.channels.wechat import (
+    Adapter,
+    Bot,
+    Deadlines,
+    Event,
+    MemoryReplyStore,
+    Observer,
+    OfficialAccount,
+    ReplyStore,
+)
 from simulators.wechat import WeChatServer
 
 TOKEN = "a-token"
@@ -79,6 +88,7 @@ async def wechat_app(
     deadlines: Deadlines | None = None,
     now: Callable[[], float] = time.time,
     more_accounts: Sequence[OfficialAccount] = (),
+    observer: Observer | None = None,
 ) -> AsyncIterator[WeChatApp]:
     """`handler` is what a matcher does with each event: through NoneBot's own dispatch."""
     driver = Driver(Env(environment="test"), Config())
@@ -93,7 +103,12 @@ async def wechat_app(
         on(type="", priority=1, block=False, handlers=[catch_all])
         store = store or MemoryReplyStore()
         adapter = Adapter(
-            driver, accounts=[account, *more_accounts], store=store, deadlines=deadlines, now=now
+            driver,
+            accounts=[account, *more_accounts],
+            store=store,
+            deadlines=deadlines,
+            now=now,
+            observer=observer,
         )
         transport = httpx.ASGITransport(app=driver.asgi)
         async with (

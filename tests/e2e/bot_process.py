@@ -34,6 +34,7 @@ class BotProcess:
     def __init__(self, data: Path, **settings: str) -> None:
         self.data = data
         self.port = free_port()
+        self.console_port = free_port()
         self.settings = settings
         self.log = data.parent / f"{data.name}.log"
         self._process: subprocess.Popen[bytes] | None = None
@@ -49,6 +50,7 @@ class BotProcess:
             "JIDE_DATA_DIR": str(self.data),
             "PORT": str(self.port),
             "HOST": "127.0.0.1",
+            "CONSOLE__PORT": str(self.console_port),
             "WECHAT__APP_ID": WECHAT_APP_ID,
             "WECHAT__TOKEN": WECHAT_TOKEN,
             "ONEBOT__ACCESS_TOKEN": ONEBOT_TOKEN,

@@ -45,11 +45,6 @@ def rows_of(ids: list[int]) -> segments.PackedRows:
     )
 
 
-def stored(connection: sqlite3.Connection, shelf: int, size: int) -> segments.PackedRows:
-    rows = segments.READ.rows(connection, **segments.of_shelf(shelf))
-    return segments.unpack(shelf, size, DIMENSION, rows)
-
-
 @given(steps)
 @settings(deadline=None, max_examples=60)
 def test_segments_hold_what_was_stored(events: list[Step]) -> None:
@@ -71,12 +66,12 @@ def test_segments_hold_what_was_stored(events: list[Step]) -> None:
             else:
                 segments.drop(connection, SHELF)
                 size, kept = 0, []
-            rows = stored(connection, SHELF, size)
+            rows = segments.load(connection, SHELF, size, DIMENSION)
             assert rows.fact_ids.tolist() == kept
             assert rows.said_at.tolist() == [each * 10 for each in kept]
             assert rows.matrix[:, 2].tolist() == [each + 2 for each in kept]
         for neighbour in (SHELF - 1, SHELF + 1):
-            assert stored(connection, neighbour, 5).fact_ids.tolist() == [1, 2, 3, 4, 5]
+            assert segments.load(connection, neighbour, 5, DIMENSION).fact_ids.tolist() == [1, 2, 3, 4, 5]
 
 
 @given(st.integers(0, 200_000))
@@ -105,4 +100,4 @@ def test_missing_segments_are_noticed() -> None:
         size = segments.append(connection, SHELF, 0, rows_of(list(range(30))))
         connection.execute("DELETE FROM seg WHERE id = ?", (SHELF << 20 | 2,))
         with pytest.raises(StoreUnavailable):
-            stored(connection, SHELF, size)
+            segments.load(connection, SHELF, size, DIMENSION)

@@ -1,8 +1,9 @@
 """Whatever a document holds, its words are all in its passages, in order, and none is too long."""
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from bot.knowledge.blocks import BlockKind, blocks_of
 from bot.knowledge.splitting import LONGEST, split
 
 WORDS = st.one_of(
@@ -20,11 +21,26 @@ def words(text: str) -> str:
     return "".join(text.split())
 
 
+NUMBERS = st.sampled_from(
+    ["第一章 总则", "一、退货", "（一）时限", "1. 步骤", "1.1 安装", "1.2登录", "  缩进", "\u3000\u3000首行缩进", "短行"]
+)
+PLAIN = st.lists(st.one_of(WORDS, NUMBERS), max_size=30).map("\n".join)
+
+
+@given(PLAIN)
+def test_every_character_of_plain_text_is_in_a_block(text: str) -> None:
+    assert words("".join(block.text for block in blocks_of(text, is_markdown=False))) == words(text)
+
+
+@given(PLAIN)
+def test_plain_passages_are_short_and_say_something(text: str) -> None:
+    assert all(words(each.text) and len(each.text) <= LONGEST for each in split(text, is_markdown=False))
+
+
 @given(st.lists(WORDS, max_size=30).map("\n".join))
 def test_text_without_headings_is_kept_whole_and_in_order(text: str) -> None:
-    passages = split(text, is_markdown=False)
-    assert all(0 < len(passage.text) <= LONGEST for passage in passages)
-    shown = "".join(passage.heading + passage.text for passage in passages)
+    assume(all(block.kind is not BlockKind.HEADING for block in blocks_of(text, is_markdown=False)))
+    shown = "".join(passage.heading + passage.text for passage in split(text, is_markdown=False))
     assert words(shown) == words(text)
 
 

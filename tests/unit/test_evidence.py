@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bot.answering.background import Background, Level, everyday_sentences
-from bot.answering.evidence import memory_strength, passage_strength
+from bot.answering.evidence import is_worth_reading, memory_strength, passage_strength
 from bot.answering.links import without_links
 from bot.knowledge.passage import Passage
 from bot.knowledge.retrieval import RetrievedPassage
@@ -46,6 +46,37 @@ def test_nearness_counts_above_the_background_alone() -> None:
     question, fact = "你们几点关门", memory("我喜欢看科幻小说", 0.88)
     assert memory_strength(question, fact, LEVEL) > 0
     assert memory_strength(question, fact, Level(mean=0.87, spread=0.02)) < 0
+
+
+def retrieved(text: str, **fields: object) -> RetrievedPassage:
+    passage = Passage(id=1, document="手册", heading="", text=text)
+    return RetrievedPassage(**({"passage": passage, "score": 0, "dense": None, "lexical": 0} | fields))  # type: ignore[arg-type]
+
+
+def test_the_best_of_many_passages_must_be_nearer() -> None:
+    level = Level(mean=0.8, spread=0.02)
+    near = 0.8 + 2.7 * 0.02
+    fits = [
+        passage_strength("海边", retrieved("营业到九点", dense=near, among=among), level) > 0
+        for among in (1, 50, 500, 5000)
+    ]
+    assert fits == [True, True, False, False]
+
+
+def test_a_prompt_takes_a_little_more_than_a_quotation_and_all_that_was_given() -> None:
+    level = Level(mean=0.8, spread=0.02)
+
+    def both(margin: float, **fields: object) -> tuple[bool, bool]:
+        found = retrieved("营业到九点", dense=0.8 + margin * 0.02, **fields)
+        return passage_strength("海边", found, level) > 0, is_worth_reading("海边", found, level)
+
+    assert both(2.6) == (True, True)
+    assert both(2.2) == (False, True)
+    assert both(1.9) == (False, False)
+    assert both(0, is_given=True) == (False, True)
+    assert both(0, is_named=True) == (True, True)
+    assert is_worth_reading("退款多久到账", retrieved("退款三天"), None)
+    assert not is_worth_reading("退款多久到账", retrieved("营业到九点"), None)
 
 
 def test_a_shared_topic_needs_less_nearness() -> None:

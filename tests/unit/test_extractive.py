@@ -1,5 +1,6 @@
 """Without a model: quote what fits, say what it is, and never an unrelated memory."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.answering.extractive import LONGEST_QUOTE, ExtractiveAnswerer
@@ -148,3 +149,41 @@ async def test_the_embedder_away_leaves_the_words() -> None:
     )
     reply = await ExtractiveAnswerer(wording=WORDING, embedder=embedder).answer(with_vector)
     assert "我对花生过敏" in reply.text
+
+
+def found(text: str, *, document: str = "手册.md", **fields: object) -> RetrievedPassage:
+    passage = Passage(id=1, document=document, heading="", text=text)
+    return RetrievedPassage(passage=passage, score=1, dense=None, lexical=1, **fields)  # type: ignore[arg-type]
+
+
+async def test_markdown_is_quoted_as_plain_text_and_plain_text_as_it_is() -> None:
+    passages = (found("**退款**见[这里](https://shop.cn/r)。"),)
+    text = await answer(replace(ask("怎么退款"), passages=passages))
+    assert "原文：“退款见这里（https://shop.cn/r）。”" in text
+    as_written = (found("**退款**三天。", document="手册.txt"),)
+    assert "“**退款**三天。”" in await answer(replace(ask("怎么退款"), passages=as_written))
+
+
+async def test_a_named_product_is_quoted_and_the_fitting_passage_too() -> None:
+    product = found("A 款；价格：299", document="商品目录", is_named=True)
+    asked = ask("A款怎么洗")
+    quoted = await answer(replace(asked, passages=(product, found("洗涤：A款手洗。"), found("A款怎么洗"))))
+    assert quoted.index("A 款；价格：299") < quoted.index("洗涤：A款手洗。")
+    assert quoted.count("原文") == 2
+    assert "A 款；价格：299" in await answer(replace(asked, passages=(product, found("营业到九点。"))))
+
+
+async def test_what_is_unrelated_does_not_reach_a_model() -> None:
+    answerer = ExtractiveAnswerer(wording=WORDING)
+    rule = RetrievedPassage(
+        passage=Passage(id=0, document="常见问题", heading="换货", text="请看说明。"),
+        score=1,
+        dense=None,
+        lexical=0,
+        is_given=True,
+    )
+    product = found("A 款；价格：299", document="商品目录", is_named=True)
+    passages = (rule, product, found("退款三天到账。"), found("营业到九点。"))
+    readable = await answerer.readable(replace(ask("退款多久到账"), passages=passages))
+    assert readable.passages == passages[:3]
+    assert (await answerer.readable(ask("退款"))).passages == ()

@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from bot.conversation.errors import ConfigurationError
+from bot.conversation.watched_file import CHECK_SECONDS
 from bot.rules.faq import FaqBook, Match
-from bot.rules.faq_file import CHECK_SECONDS, FaqFile
+from bot.rules.faq_file import FaqFile
 from bot.rules.faq_yaml import read_book
 
 DEFAULT = Path(__file__).parents[2] / "bot" / "rules" / "default_faq.yaml"

@@ -126,3 +126,35 @@ def test_a_template_that_is_no_utf8_stops_the_start(tmp_path: Path) -> None:
     (tmp_path / "answer.md").write_bytes("{{question}} 好".encode("gb18030"))
     with pytest.raises(ConfigurationError, match="UTF-8"):
         load_template(tmp_path)
+
+
+def test_a_passage_is_read_in_its_context_and_nothing_twice() -> None:
+    pieces = tuple(
+        Passage(id=number, document="手册.md", heading=heading, text=text)
+        for number, heading, text in (
+            (1, "退换 › 时限", "七天。"),
+            (2, "退换 › 运费", "自理。"),
+            (3, "发票", "电子。"),
+        )
+    )
+    found = tuple(
+        RetrievedPassage(passage=piece, score=1, dense=None, lexical=1, context=pieces[: number + 1])
+        for piece, number in zip(pieces, (1, 0, 2), strict=True)
+    )
+    text = prompt(question(passages=found))
+    assert "《手册.md》 › 退换 › 时限\n> 七天。\n> 【运费】\n> 自理。" in text
+    assert "《手册.md》 › 发票\n> 电子。" in text
+    assert text.count("自理。") == text.count("七天。") == 1
+
+
+def test_what_is_not_stored_is_never_taken_for_shown() -> None:
+    given = tuple(
+        RetrievedPassage(
+            passage=Passage(id=0, document="商品目录", heading=name, text=name),
+            score=1,
+            dense=None,
+            lexical=1,
+        )
+        for name in ("A 款", "B 款")
+    )
+    assert "> A 款" in prompt(question(passages=given)) and "> B 款" in prompt(question(passages=given))

@@ -1,13 +1,17 @@
 """Retrieval: meaning and words fused, as of the store's version, and useful without vectors."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.ports import Matrix, Vector
+from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.passage import Passage
 from bot.knowledge.ports import PassageSheet
-from bot.knowledge.retrieval import Retrieval
+from bot.knowledge.retrieval import CONTEXT_CHARACTERS, Retrieval
 
 TEXTS = [
     "七天内可以退货，运费自理。",
@@ -163,3 +167,52 @@ async def test_a_change_in_the_store_is_seen_at_once_and_loaded_once() -> None:
     for _ in range(3):
         assert await texts(asked, "退货") == ["改为十五天内可以退货。"]
     assert documents.loads == 2
+
+
+@pytest.fixture
+def products(tmp_path: Path) -> CatalogueFile:
+    path = tmp_path / "products.csv"
+    path.write_text("名称,价格,描述\nA 款,299,退货险\nB 款,199,羊毛外套\n", "utf-8")
+    return CatalogueFile(path)
+
+
+async def test_a_named_product_stands_before_the_passages_in_addition(products: CatalogueFile) -> None:
+    asked = Retrieval(Documents(TEXTS), Flat, None, products)  # pyright: ignore[reportArgumentType]
+    found = await asked.retrieve("A款能退货吗", 1)
+    assert [each.passage.text for each in found] == ["A 款；价格：299；描述：退货险", TEXTS[0]]
+    assert [each.is_named for each in found] == [True, False]
+
+
+async def test_a_product_that_shares_words_stands_behind(products: CatalogueFile) -> None:
+    asked = Retrieval(Documents(TEXTS), Flat, None, products)  # pyright: ignore[reportArgumentType]
+    found = await asked.retrieve("有羊毛外套吗", 2)
+    assert [each.passage.heading for each in found] == ["B 款"]
+    assert not found[0].is_named
+    both = await asked.retrieve("羊毛外套能退货吗，电子发票呢", 2)
+    assert [each.passage.text for each in both[:2]] == [TEXTS[1], TEXTS[0]]
+    assert [each.passage.heading for each in both[2:]] == ["B 款", "A 款"]
+    assert await asked.retrieve("A款", 0) == ()
+
+
+async def test_products_are_found_where_no_document_is(products: CatalogueFile) -> None:
+    asked = Retrieval(Documents([]), Flat, None, products)  # pyright: ignore[reportArgumentType]
+    assert [each.passage.heading for each in await asked.retrieve("A款多少钱", 4)] == ["A 款"]
+
+
+async def test_a_passage_comes_with_its_neighbours() -> None:
+    texts = ["甲" * 200, "乙" * 150, "丙" * 100, "丁" * 200, "戊" * 300]
+    documents = Documents(texts[:4])
+    (found,) = await retrieval(documents, None).retrieve("丙丙", 1)
+    assert found.passage.text == texts[2]
+    assert [each.text for each in found.context] == [texts[1], texts[2], texts[3]]
+    (found,) = await retrieval(documents, None).retrieve("甲甲", 1)
+    assert [each.text for each in found.context] == texts[:3]
+    assert sum(len(each.text) for each in found.context) <= CONTEXT_CHARACTERS
+
+
+async def test_a_context_ends_with_its_document() -> None:
+    documents = Documents(TEXTS[:2])
+    other = Passage(id=99, document="另一份.md", heading="", text="退货另见。")
+    documents.sheet = replace(documents.sheet, passages=(*documents.sheet.passages, other))
+    found = await retrieval(documents, None).retrieve("另见", 1)
+    assert found[0].context == (other,)

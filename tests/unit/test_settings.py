@@ -4,7 +4,7 @@ import pytest
 
 from bot.conversation.errors import ConfigurationError
 from bot.settings import Settings, split_list
-from bot.settings_source import read_settings
+from bot.settings_source import known_fields, read_settings
 
 
 @pytest.fixture(autouse=True)
@@ -153,3 +153,39 @@ def test_without_a_secret_onebots_http_route_is_closed_by_a_random_one():
 def test_settings_cannot_be_changed():
     with pytest.raises(ValueError, match="frozen"):
         read().port = 1  # type: ignore[misc]
+
+
+class TestConsole:
+    def test_it_has_a_port_unless_it_is_switched_off(self):
+        assert read().console_port == 8081
+        assert read(CONSOLE__PORT="0").console_port == 0
+        assert refused(CONSOLE__PORT="65536").key == "CONSOLE__PORT"
+
+    def test_the_first_servers_port_stays_the_first_servers(self):
+        settings = read(PORT="9000", CONSOLE__PORT="9000")
+        assert settings.console_port == 0
+        assert any("CONSOLE__PORT" in doubt and "9000" in doubt for doubt in settings.doubts)
+        assert not any("CONSOLE__PORT" in doubt for doubt in read().doubts)
+
+    def test_its_address_is_no_setting(self):
+        assert refused(CONSOLE__HOST="0.0.0.0").key == "CONSOLE__HOST"
+
+
+def test_every_secret_is_known_to_the_log():
+    given = {
+        "WECHAT__APP_ID": "wx1",
+        "WECHAT__TOKEN": "secret-1",
+        "WECHAT__AES_KEY": "k" * 43,
+        "ONEBOT__ACCESS_TOKEN": "secret-2",
+        "ONEBOT__SECRET": "secret-3",
+        "REDIS__URL": "redis://:secret-4@h",
+        "LLM__BASE_URL": "http://h",
+        "LLM__MODEL": "m",
+        "LLM__API_KEY": "secret-5",
+        "EMBEDDING__BASE_URL": "http://h",
+        "EMBEDDING__MODEL": "m",
+        "EMBEDDING__API_KEY": "secret-6",
+    }
+    hidden = {key for key, field in known_fields().items() if not field.repr}
+    assert set(read(**given).secrets) == {given[key] for key in hidden}
+    assert read().secrets == ()

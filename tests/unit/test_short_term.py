@@ -8,8 +8,9 @@ import pytest
 
 from bot.conversation.errors import StoreUnavailable
 from bot.conversation.scope import AccountId, PersonId, Scope
+from bot.conversation.tokens import estimate_tokens
 from bot.conversation.turn import Turn
-from bot.memory.short_term import PAUSE_SECONDS, ShortTermMemory, estimate_tokens, within_budget
+from bot.memory.short_term import PAUSE_SECONDS, ShortTermMemory, within_budget
 
 LIMIT = 3
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -117,6 +117,86 @@ def test_numbered_steps_of_plain_text_are_no_headings() -> None:
     assert passages(text, is_markdown=False) == [("", text)]
 
 
+def plain(text: str) -> list[tuple[str, str]]:
+    return passages(text, is_markdown=False)
+
+
+def test_mixed_numbers_of_plain_text_nest() -> None:
+    text = (
+        "员工手册\n\n一、总则\n\n（一）适用范围\n本制度适用于全体员工。\n\n1. 例外\n\n实习生。\n\n1.1 期限\n\n三个月。\n\n"
+        "（二）时间\n1. 上班\n九点。\n2. 下班\n六点。\n\n二、附则（试行）\n自发布起执行。"
+    )
+    assert plain(text) == [
+        ("员工手册 › 一、总则 › （一）适用范围", "本制度适用于全体员工。"),
+        ("员工手册 › 一、总则 › （一）适用范围 › 1. 例外", "实习生。"),
+        ("员工手册 › 一、总则 › （一）适用范围 › 1. 例外 › 1.1 期限", "三个月。"),
+        ("员工手册 › 一、总则 › （二）时间", "1. 上班\n九点。\n2. 下班\n六点。"),
+        ("员工手册 › 二、附则（试行）", "自发布起执行。"),
+    ]
+
+
+def test_headings_of_plain_text_without_empty_lines() -> None:
+    text = "第一章 总则\n第一条 为了规范管理。\n第二条 适用于全店。\n第二章 退换\n第三条 七天可退。"
+    assert plain(text) == [
+        ("第一章 总则", "第一条 为了规范管理。\n第二条 适用于全店。"),
+        ("第二章 退换", "第三条 七天可退。"),
+    ]
+
+
+def test_numbers_with_dots_need_no_space() -> None:
+    assert plain("1 概述\n\n收银。\n\n1.1安装\n\n双击。\n\n1.2 登录\n\n输密码。\n\n2 维护\n\n每月。") == [
+        ("1 概述", "收银。"),
+        ("1 概述 › 1.1安装", "双击。"),
+        ("1 概述 › 1.2 登录", "输密码。"),
+        ("2 维护", "每月。"),
+    ]
+
+
+@pytest.mark.parametrize("indent", ["　　", "    ", "\t"])
+def test_a_line_at_the_margin_above_indented_text_is_a_heading(indent: str) -> None:
+    assert plain(f"退货说明\n{indent}七天内可退。\n{indent}运费自理。\n换货说明\n{indent}十五天内可换。") == [
+        ("退货说明", "七天内可退。\n运费自理。"),
+        ("换货说明", "十五天内可换。"),
+    ]
+
+
+def test_a_manual_page() -> None:
+    text = "cut(1)\n\n名称\n   cut - 截取\n\n选项\n   -b\n   只选字节\n\n   -f\n   只选域\n"
+    assert plain(text) == [
+        ("cut(1)：cut - 截取 › 名称", "cut - 截取"),
+        ("cut(1)：cut - 截取 › 选项", "-b\n只选字节\n-f\n只选域"),
+    ]
+
+
+def test_only_an_opaque_title_is_completed() -> None:
+    assert passages("# FAQ\n退换货说明。第二句。\n## 时限\n七天。") == [
+        ("FAQ：退换货说明。", "退换货说明。第二句。"),
+        ("FAQ：退换货说明。 › 时限", "七天。"),
+    ]
+    assert passages("# 手册\n说明。")[0][0] == "手册"
+    assert passages("# FAQ\nIn English.")[0][0] == "FAQ"
+    assert passages("# FAQ") == [("", "FAQ")]
+
+
+@pytest.mark.parametrize("text", ["价格：\n  一楼 3.5 元", "一句话，不是标题\n  缩进", "说完了。\n  缩进"])
+def test_a_sentence_above_indented_text_is_no_heading(text: str) -> None:
+    assert plain(text)[0][0] == ""
+
+
+@pytest.mark.parametrize("is_markdown", [True, False])
+def test_ten_thousand_characters_without_a_heading_or_a_stop(is_markdown: bool) -> None:
+    text = "没有标题也没有句号的一段话，" * 715
+    cut = [found for _, found in passages(text, is_markdown=is_markdown)]
+    assert len(text) > 10_000
+    assert "".join(cut) == text
+    assert all(len(each) <= LONGEST and each.endswith("，") for each in cut)
+
+
+def test_line_ends_of_windows() -> None:
+    raw = "# 店\r\n\r\n```\r\na\r\n```\r\n\r\n| 甲 | 乙 |\r\n|---|---|\r\n| 一 | 二 |\r\n".encode()
+    assert passages(decode(raw)) == [("店", "a\n| 甲 | 乙 |\n|---|---|\n| 一 | 二 |")]
+
+
 def test_a_hash_in_plain_text_is_no_heading() -> None:
     assert passages("# 甲\n乙", is_markdown=False) == [("", "# 甲\n乙")]
 

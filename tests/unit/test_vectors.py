@@ -1,5 +1,6 @@
 """The exact index, and the cache of indexes of the people who write most lately."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -36,22 +37,43 @@ class Sheets:
 
     def __init__(self) -> None:
         self.sheets: dict[tuple[int, str], VectorSheet] = {}
+        self.rewritten_at: dict[tuple[int, str], int] = {}
         self.loads = 0
 
     def put(self, scope: Scope, matrix: Matrix, *, version: int, fresh_until: datetime | None = None) -> None:
+        """As if everything before had gone."""
+        self.rewritten_at[scope.person, scope.place] = version
         self.sheets[scope.person, scope.place] = VectorSheet(
             version=MemoryVersion(epoch=0, shelves=((1, version),)),
             fact_ids=np.arange(len(matrix), dtype=np.int64) + 100,
             matrix=matrix,
             fresh_until=fresh_until,
+            slots=(len(matrix),),
         )
 
-    async def version(self, scope: Scope) -> MemoryVersion:
-        return self.sheets[scope.person, scope.place].version
+    def add(self, scope: Scope, matrix: Matrix, *, version: int) -> None:
+        sheet = self.sheets[scope.person, scope.place]
+        rows = np.concatenate([sheet.matrix, matrix])
+        self.sheets[scope.person, scope.place] = replace(
+            sheet,
+            version=MemoryVersion(epoch=0, shelves=((1, version),)),
+            fact_ids=np.arange(len(rows), dtype=np.int64) + 100,
+            matrix=rows,
+            slots=(len(rows),),
+        )
 
     async def vector_sheet(self, scope: Scope, model_id: str, dimension: int) -> VectorSheet:
         self.loads += 1
         return self.sheets[scope.person, scope.place]
+
+    async def newer_vectors(
+        self, scope: Scope, model_id: str, dimension: int, version: MemoryVersion, slots: Sequence[int]
+    ) -> VectorSheet | None:
+        if version.shelves[0][1] < self.rewritten_at[scope.person, scope.place]:
+            return None
+        sheet = self.sheets[scope.person, scope.place]
+        newer = slice(slots[0], None)
+        return replace(sheet, fact_ids=sheet.fact_ids[newer], matrix=sheet.matrix[newer])
 
 
 def scope_of(person: int, place: str = "") -> Scope:
@@ -116,6 +138,65 @@ async def test_a_person_is_loaded_once_a_version() -> None:
     assert sheets.loads == 1
     sheets.put(scope, matrix_of(9, seed=1), version=2)
     assert (await index.search(scope, matrix_of(9, seed=1)[7], 1))[0][0] == 107
+    assert sheets.loads == 2
+
+
+async def test_what_was_added_is_searched_without_loading_anew() -> None:
+    sheets, scope = Sheets(), scope_of(1)
+    index = index_over(sheets)
+    matrix, query = matrix_of(58), matrix_of(1, seed=2)[0]
+    sheets.put(scope, matrix[:50], version=1)
+    await index.search(scope, query, 1)
+    for version, (start, end) in enumerate([(50, 53), (53, 58), (58, 58)], start=2):
+        sheets.add(scope, matrix[start:end], version=version)
+        found = await index.search(scope, query, 6)
+        best = np.argsort(-(matrix[:end] @ query))[:6]
+        assert [fact - 100 for fact, _ in found] == best.tolist()
+        assert len(await index.search(scope, query, 99)) == end
+    assert (await index.search(scope, matrix[57], 1))[0][0] == 157
+    # The eight lie beside the index too, to be put together with the next ones.
+    assert index.size_bytes == 58 * (4 * D + 8) + 8 * 4 * D + person_index.ENTRY_BYTES
+    assert sheets.loads == 1
+
+
+async def test_much_that_is_added_lies_in_parts_and_is_loaded_anew_at_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(person_index, "PART_ROWS", 4)
+    monkeypatch.setattr(person_index, "MOST_PARTS", 3)
+    sheets, scope = Sheets(), scope_of(1)
+    index = index_over(sheets)
+    matrix, query = matrix_of(40), matrix_of(1, seed=2)[0]
+    sheets.put(scope, matrix[:20], version=1)
+    loads: list[int] = []
+    for version, end in enumerate([20, 22, 25, 26, 27, 30, 31], start=2):
+        sheets.add(scope, matrix[sheets.sheets[scope.person, ""].slots[0] : end], version=version)
+        found = await index.search(scope, query, 9)
+        assert [fact - 100 for fact, _ in found] == np.argsort(-(matrix[:end] @ query))[:9].tolist()
+        loads.append(sheets.loads)
+    # Parts of 20, 5 and 5 rows were full when the 31st came.
+    assert loads == [1, 1, 1, 1, 1, 1, 2]
+
+
+async def test_vectors_of_another_model_are_loaded_anew() -> None:
+    sheets, scope, model_id = Sheets(), scope_of(1), "m"
+    index = PersonIndex(sheets, FrozenClock(), model_id=lambda: model_id)  # type: ignore[arg-type]
+    sheets.put(scope, matrix_of(5), version=1)
+    await index.search(scope, matrix_of(1)[0], 1)
+    model_id = "n"
+    sheets.add(scope, matrix_of(1, seed=1), version=2)
+    await index.search(scope, matrix_of(1)[0], 1)
+    assert sheets.loads == 2
+
+
+async def test_what_has_expired_is_not_kept_for_what_was_added() -> None:
+    sheets, scope, clock = Sheets(), scope_of(1), FrozenClock()
+    index = index_over(sheets, clock)
+    sheets.put(scope, matrix_of(5), version=1, fresh_until=NOW + timedelta(days=1))
+    await index.search(scope, matrix_of(1)[0], 1)
+    sheets.add(scope, matrix_of(1, seed=1), version=2)
+    clock.time = NOW + timedelta(days=1)
+    await index.search(scope, matrix_of(1)[0], 1)
     assert sheets.loads == 2
 
 

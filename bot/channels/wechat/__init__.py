@@ -19,6 +19,7 @@ from .event import (
     VoiceEvent,
 )
 from .message import Message, MessageSegment
+from .observer import Observer
 from .rendering import pages
 from .run import Deadlines
 from .store import MemoryReplyStore, ReplyStore
@@ -34,6 +35,7 @@ __all__ = [
     "MemoryReplyStore",
     "Message",
     "MessageSegment",
+    "Observer",
     "OfficialAccount",
     "OtherEvent",
     "ReplyStore",

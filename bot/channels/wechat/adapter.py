@@ -20,6 +20,7 @@ from .bot import Bot
 from .event import Event, OtherEvent
 from .intake import Intake, Turned
 from .limits import BodyLimit
+from .observer import Nobody, Observer
 from .run import SUCCESS, Deadlines, Runs
 from .security import read_query
 from .store import MemoryReplyStore, ReplyStore
@@ -44,6 +45,7 @@ class Adapter(BaseAdapter):
         waiting_line: str = WAITING_LINE,
         handler: Callable[[BaseBot, Event], Awaitable[None]] | None = None,
         now: Callable[[], float] = time.time,
+        observer: Observer | None = None,
         **kwargs: Any,
     ) -> None:
         """`handler` runs an event, by default through NoneBot's matchers. `now`: Unix seconds.
@@ -52,6 +54,7 @@ class Adapter(BaseAdapter):
             AccountError: two accounts share a path or an appid.
         """
         super().__init__(driver, **kwargs)
+        self._observer = observer or Nobody()
         self._handler = handler or nonebot_message.handle_event
         self._connected: dict[str, Bot] = {a.app_id: Bot(self, a.app_id) for a in accounts}
         self._runs = Runs(
@@ -98,12 +101,22 @@ class Adapter(BaseAdapter):
     async def _verify(self, intake: Intake, request: Request) -> Response:
         echo = intake.verify(read_query(request.url.query))
         if echo is None:
+            self._observer.refused()
             _log("WARNING", "服务器配置验证没有通过：请核对 Token 和服务器时间")
             return _respond(403, b"")
         # Control characters have no business in an echostr and lone surrogates cannot be sent.
         return _respond(200, echo.encode(errors="replace"))
 
     async def _receive(self, intake: Intake, request: Request) -> Response:
+        began = time.perf_counter()
+        response = await self._answer(intake, request)
+        if response.status_code == Turned.REFUSED.value:
+            self._observer.refused()
+        else:
+            self._observer.acknowledged(time.perf_counter() - began)
+        return response
+
+    async def _answer(self, intake: Intake, request: Request) -> Response:
         content = request.content
         body = content.encode() if isinstance(content, str) else content
         delivery = intake.accept(read_query(request.url.query), body if isinstance(body, bytes) else b"")

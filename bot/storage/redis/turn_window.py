@@ -88,6 +88,10 @@ class RedisTurnWindow:
         windows = cast(set[bytes], await answered(self._redis.smembers(listed)))
         await answered(self._redis.delete(_window_key(scope), listed, *windows))
 
+    async def ping(self) -> None:
+        """Raises StoreUnavailable when the server does not answer."""
+        await answered(self._redis.ping())  # pyright: ignore[reportUnknownMemberType]
+
     async def close(self) -> None:
         await self._redis.aclose()
 

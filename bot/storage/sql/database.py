@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 import aiosqlite
 import anyio
+from loguru import logger
 
 from bot.conversation.errors import ConfigurationError, StoreUnavailable
 from bot.storage.sql.migrating import migrate
@@ -22,8 +23,8 @@ from bot.storage.sql.writer import Writer, translated
 
 T = TypeVar("T")
 
-READERS = 2
-"""Beside the writer: one long read then never stops the short ones."""
+READERS = 4
+"""Beside the writer: a few long reads at once then do not stop the short ones."""
 BUSY_SECONDS = 15.0
 """Another process may hold the file for ten seconds (a backup, an ingest); its writers then queue."""
 CHECKPOINT_SECONDS = 10.0
@@ -105,6 +106,22 @@ class Database:
         """`async with database.snapshot() as read`: every `await read(…)` sees the same state."""
         return self._snapshot()
 
+    async def view(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `look` in a reader's thread, within one snapshot: one way there and back for any number of
+        statements. It must not await or keep a cursor open. Raises StoreUnavailable, or what it raised.
+        """
+        async with self._reader() as reader:
+            try:
+                # aiosqlite has no door for a function of one's own; this is what all of its doors call.
+                inner: Any = reader
+                return await inner._execute(_look, inner._conn, look)
+            except sqlite3.Error as error:
+                raise translated(error) from error
+            except ValueError as error:
+                if self._is_open:
+                    raise
+                raise StoreUnavailable("the database is closed") from error
+
     async def quiesce_and_checkpoint(self) -> None:
         """Rebuild the file, then wait until no reader is busy, hold them, and fold the log into the file.
 
@@ -183,6 +200,14 @@ class Database:
         return reader
 
 
+def _look(connection: sqlite3.Connection, look: Callable[[sqlite3.Connection], T]) -> T:
+    connection.execute("BEGIN")
+    try:
+        return look(connection)
+    finally:
+        connection.rollback()
+
+
 async def _opened(reader: aiosqlite.Connection) -> None:
     await reader
 
@@ -228,7 +253,7 @@ def _prepare(path: Path, busy_seconds: float) -> None:
     try:
         connection = _connect(path, busy_seconds)
         try:
-            migrate(connection)
+            migrate(connection, lambda revision: _back_up(path, revision))
         finally:
             connection.close()
     except sqlite3.DatabaseError as error:
@@ -237,6 +262,14 @@ def _prepare(path: Path, busy_seconds: float) -> None:
                 "JIDE_DATA_DIR", f"{path} 不是数据库文件", "把它移走后重新启动，或从备份恢复"
             ) from error
         raise translated(error) from error
+
+
+def _back_up(path: Path, revision: str) -> None:
+    """Before a migration; without one there is none. Raises StoreUnavailable."""
+    from bot.storage.sql.backup import back_up_before_migration, prune_automatic
+
+    logger.info("升级数据库前备份：{}", back_up_before_migration(path.parent, revision))
+    prune_automatic(path.parent)
 
 
 def _vacuum(connection: sqlite3.Connection) -> None:

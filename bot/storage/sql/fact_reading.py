@@ -3,7 +3,9 @@
 Invariant: the current view is defined here once: not superseded, not expired.
 """
 
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,10 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, and_, bindparam, or_, select
 
 from bot.memory.fact import Fact, FactKind
+from bot.memory.ports import VectorSheet
+from bot.storage.sql import segments
 from bot.storage.sql.schema import account, fact, from_ms, person, shelf
-from bot.storage.sql.shelves import listed
+from bot.storage.sql.shelves import Covered, as_list, listed
 from bot.storage.sql.statements import Row, Statement, constant
 
 
@@ -91,3 +95,35 @@ def endings(rows: Iterable[Row], now_ms: int) -> tuple[NDArray[np.int64], list[i
         else:
             ends.append(expires_at)
     return np.array(ended, dtype=np.int64), ends
+
+
+def read_vectors(
+    connection: sqlite3.Connection,
+    covered: Covered,
+    slots: Sequence[int],
+    model_id: str,
+    dimension: int,
+    now_ms: int,
+) -> VectorSheet:
+    """The vectors of these shelves from `slots` on, without those of other models and of facts out of view."""
+    packed = [
+        (each, since)
+        for each, since in zip(covered.shelves, slots, strict=True)
+        if each.size > since and (each.model, each.dimension) == (model_id, dimension)
+    ]
+    ending = ENDING_FACTS.rows(connection, shelves=as_list(covered.ids))
+    ended, ends = endings(ending, now_ms)
+    parts = [segments.load(connection, each.id, each.size, dimension, since=since) for each, since in packed]
+    rows = segments.merged(parts, dimension, ended)
+    read = {each.id: each.size for each, _ in packed}
+    return VectorSheet(
+        version=covered.version,
+        fact_ids=rows.fact_ids,
+        matrix=rows.matrix,
+        fresh_until=earliest(ends),
+        slots=tuple(read.get(each.id, since) for each, since in zip(covered.shelves, slots, strict=True)),
+    )
+
+
+def earliest(ends_ms: Sequence[int]) -> datetime | None:
+    return from_ms(min(ends_ms)) if ends_ms else None

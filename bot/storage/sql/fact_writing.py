@@ -19,7 +19,7 @@ from bot.storage.sql import segments
 from bot.storage.sql.fact_reading import is_in_view
 from bot.storage.sql.schema import account, fact, job, shelf, to_ms
 from bot.storage.sql.scopes import find_shelf, is_current, shelf_of
-from bot.storage.sql.shelves import as_list, listed
+from bot.storage.sql.shelves import ADDED, REWRITTEN, as_list, listed
 from bot.storage.sql.statements import Statement, insert_into
 
 SHORTEST_NORM = 1e-6
@@ -66,10 +66,17 @@ _FILL = Statement(
         size=bindparam("size"),
         model=bindparam("model"),
         dimension=bindparam("dimension"),
-        version=shelf.c.version + 1,
+        version=shelf.c.version + ADDED,
     )
 )
-_TOUCH = Statement(update(shelf).where(shelf.c.id == bindparam("shelf")).values(version=shelf.c.version + 1))
+_EMPTY = Statement(
+    update(shelf)
+    .where(shelf.c.id == bindparam("shelf"))
+    .values(size=0, model="", dimension=0, version=shelf.c.version + REWRITTEN)
+)
+_TOUCH = Statement(
+    update(shelf).where(shelf.c.id == bindparam("shelf")).values(version=shelf.c.version + ADDED)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,5 +195,5 @@ def _make_room(connection: sqlite3.Connection, shelf_id: int, model_id: str, dim
         return size
     segments.drop(connection, shelf_id)
     _UNMARK.run(connection, shelf=shelf_id)
-    _FILL.run(connection, shelf=shelf_id, size=0, model="", dimension=0)
+    _EMPTY.run(connection, shelf=shelf_id)
     return 0

@@ -4,9 +4,8 @@ Invariant: facts, vectors and the finished job are written in one transaction, a
 raises its version, so whoever knows the version knows whether what they hold is still true.
 """
 
-import asyncio
-from collections.abc import Sequence
-from datetime import datetime
+import sqlite3
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,30 +14,30 @@ from bot.conversation.ports import Clock, Matrix
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import Fact, ForgetReceipt, MemoryVersion, NewFact
 from bot.memory.ports import FactSheet, VectorSheet
-from bot.storage.sql import fact_writing, forgetting, segments
+from bot.storage.forget_ledger import ForgetLedger
+from bot.storage.sql import fact_writing, forgetting
 from bot.storage.sql.database import Database
 from bot.storage.sql.fact_reading import (
     CURRENT_FACTS,
-    ENDING_FACTS,
     SCOPES_WITHOUT_VECTOR,
     WITHOUT_VECTOR,
-    endings,
+    earliest,
     read_fact,
+    read_vectors,
 )
 from bot.storage.sql.fact_writing import Keeping, usable
-from bot.storage.sql.schema import from_ms, to_ms
+from bot.storage.sql.schema import to_ms
 from bot.storage.sql.shelves import COVERED_SHELVES, as_list, asked, read_covered
-
-INLINE_ROWS = 1_000
-"""Rows made into facts or copied into a matrix on the loop, about 2 ms; more go to a thread."""
+from bot.storage.sql.stamps import FORGOTTEN, read_stamp
 
 
 class SqlFacts:
-    """`FactStore`. `clock` decides what has expired."""
+    """`FactStore`. `clock` decides what has expired; `ledger` keeps what was forgotten outside the database."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, ledger: ForgetLedger | None = None) -> None:
         self._database = database
         self._clock = clock
+        self._ledger = ledger
 
     async def version(self, scope: Scope) -> MemoryVersion:
         """One small read by index. Epoch -1 and no shelf for a scope that covers nothing."""
@@ -47,41 +46,40 @@ class SqlFacts:
     async def fact_sheet(self, scope: Scope) -> FactSheet:
         """Raises StoreUnavailable."""
         now_ms = to_ms(self._clock.now())
-        async with self._database.snapshot() as read:
-            covered = read_covered(await read(COVERED_SHELVES, **asked(scope)))
-            rows = await read(CURRENT_FACTS, shelves=as_list(covered.ids), now=now_ms)
-        if len(rows) <= INLINE_ROWS:
+
+        def look(connection: sqlite3.Connection) -> FactSheet:
+            covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
+            rows = CURRENT_FACTS.rows(connection, shelves=as_list(covered.ids), now=now_ms)
+            ends = [row[-1] for row in rows if row[-1] is not None]
             facts = tuple(map(read_fact, rows))
-        else:
-            facts = await asyncio.to_thread(lambda: tuple(map(read_fact, rows)))
-        ends = [row[-1] for row in rows if row[-1] is not None]
-        return FactSheet(version=covered.version, facts=facts, fresh_until=_earliest(ends))
+            return FactSheet(version=covered.version, facts=facts, fresh_until=earliest(ends))
+
+        return await self._database.view(look)
 
     async def vector_sheet(self, scope: Scope, model_id: str, dimension: int) -> VectorSheet:
         """Raises StoreUnavailable."""
         now_ms = to_ms(self._clock.now())
-        async with self._database.snapshot() as read:
-            covered = read_covered(await read(COVERED_SHELVES, **asked(scope)))
-            packed = [
-                (each, await read(segments.READ, **segments.of_shelf(each.id)))
-                for each in covered.shelves
-                if each.size and (each.model, each.dimension) == (model_id, dimension)
-            ]
-            ending = await read(ENDING_FACTS, shelves=as_list(each.id for each, _ in packed))
-        ended, ends = endings(ending, now_ms)
 
-        def unpack() -> segments.PackedRows:
-            parts = [segments.unpack(each.id, each.size, dimension, rows) for each, rows in packed]
-            return segments.merged(parts, dimension, ended)
+        def look(connection: sqlite3.Connection) -> VectorSheet:
+            covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
+            nothing = (0,) * len(covered.shelves)
+            return read_vectors(connection, covered, nothing, model_id, dimension, now_ms)
 
-        is_small = sum(each.size for each, _ in packed) <= INLINE_ROWS
-        rows = unpack() if is_small else await asyncio.to_thread(unpack)
-        return VectorSheet(
-            version=covered.version,
-            fact_ids=rows.fact_ids,
-            matrix=rows.matrix,
-            fresh_until=_earliest(ends),
-        )
+        return await self._database.view(look)
+
+    async def newer_vectors(
+        self, scope: Scope, model_id: str, dimension: int, version: MemoryVersion, slots: Sequence[int]
+    ) -> VectorSheet | None:
+        """See `FactStore`. Raises StoreUnavailable."""
+        now_ms = to_ms(self._clock.now())
+
+        def look(connection: sqlite3.Connection) -> VectorSheet | None:
+            covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
+            if not covered.has_only_grown_since(version):
+                return None
+            return read_vectors(connection, covered, slots, model_id, dimension, now_ms)
+
+        return await self._database.view(look)
 
     async def keep(
         self,
@@ -147,18 +145,24 @@ class SqlFacts:
         """See `FactStore`. Raises StoreUnavailable, also when all is deleted but the log could not be
         folded in: asking again is then enough."""
         ids = tuple(fact_ids)
-        receipt = await self._database.write(
-            lambda connection: forgetting.forget_facts(connection, scope, ids)
+        return await self._forget(
+            lambda connection: forgetting.forget_facts(connection, scope, ids, self._ledger)
         )
-        await self._database.quiesce_and_checkpoint()
-        return receipt
 
     async def clear_person(self, person: PersonId) -> ForgetReceipt:
         """See `FactStore`. Raises StoreUnavailable as `forget_facts` does."""
-        receipt = await self._database.write(lambda connection: forgetting.clear_person(connection, person))
+        return await self._forget(
+            lambda connection: forgetting.clear_person(connection, person, self._ledger)
+        )
+
+    async def _forget(self, work: Callable[[sqlite3.Connection], ForgetReceipt]) -> ForgetReceipt:
+        """Forgotten, noted as done in the ledger, and gone from the file, when it returns."""
+
+        def forget(connection: sqlite3.Connection) -> tuple[ForgetReceipt, int]:
+            return work(connection), read_stamp(connection, FORGOTTEN) or 0
+
+        receipt, number = await self._database.write(forget)
+        if (ledger := self._ledger) is not None:
+            await self._database.write(lambda _: ledger.confirm(number))
         await self._database.quiesce_and_checkpoint()
         return receipt
-
-
-def _earliest(ends_ms: Sequence[int]) -> datetime | None:
-    return from_ms(min(ends_ms)) if ends_ms else None

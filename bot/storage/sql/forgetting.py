@@ -11,17 +11,19 @@ in accepted messages kept for a restart. What is kept for retries alone is dropp
 
 import json
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 from sqlalchemy import bindparam, delete, func, or_, select, tuple_, update
 
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import ForgetReceipt
+from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import segments
+from bot.storage.sql.noting import note_clearing, note_facts
 from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox, job, seal, shelf, turn
 from bot.storage.sql.scopes import bar_older_work
-from bot.storage.sql.shelves import COVERED_SHELVES, as_list, asked, listed, read_covered
+from bot.storage.sql.shelves import COVERED_SHELVES, REWRITTEN, as_list, asked, listed, read_covered
 from bot.storage.sql.statements import Statement
 
 SHORTEST_QUOTE = 2
@@ -37,12 +39,12 @@ _CHOSEN = Statement(
 _EMPTY = Statement(
     update(shelf)
     .where(shelf.c.id.in_(listed("shelves")))
-    .values(size=0, model="", dimension=0, version=shelf.c.version + 1)
+    .values(size=0, model="", dimension=0, version=shelf.c.version + REWRITTEN)
 )
 _SHRINK = Statement(
     update(shelf)
     .where(shelf.c.id == bindparam("shelf"))
-    .values(size=bindparam("size"), version=shelf.c.version + 1)
+    .values(size=bindparam("size"), version=shelf.c.version + REWRITTEN)
 )
 _DELETE_FACTS = Statement(delete(fact).where(fact.c.id.in_(listed("ids"))))
 _DELETE_ALL_FACTS = Statement(delete(fact).where(fact.c.shelf_id.in_(listed("shelves"))))
@@ -59,6 +61,10 @@ _TURNS = Statement(
     select(turn.c.id, turn.c.inbox_id).where(
         turn.c.id.in_(listed("ids")), turn.c.shelf_id.in_(listed("shelves"))
     )
+)
+_TURNS_OF_MESSAGES = Statement(select(turn.c.id, turn.c.inbox_id).where(turn.c.inbox_id.in_(listed("ids"))))
+_SENDERS = Statement(
+    select(inbox.c.account_id).where(inbox.c.id.in_(listed("ids")), inbox.c.account_id.is_not(None))
 )
 _DELETE_TURNS = Statement(delete(turn).where(turn.c.id.in_(listed("ids"))))
 _DELETE_ALL_TURNS = Statement(delete(turn).where(turn.c.shelf_id.in_(listed("shelves"))))
@@ -124,7 +130,12 @@ class _Chosen:
     source_turn: int | None
 
 
-def forget_facts(connection: sqlite3.Connection, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
+def forget_facts(
+    connection: sqlite3.Connection,
+    scope: Scope,
+    fact_ids: Sequence[int],
+    ledger: ForgetLedger | None = None,
+) -> ForgetReceipt:
     """See `FactStore.forget_facts`. Besides the turns the facts came from, those go that quote them."""
     covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
     shelves = as_list(covered.ids)
@@ -132,6 +143,11 @@ def forget_facts(connection: sqlite3.Connection, scope: Scope, fact_ids: Sequenc
     chosen = [_Chosen(id=row[0], shelf=row[1], text=row[2], source_turn=row[3]) for row in rows]
     if not chosen:
         return ForgetReceipt()
+    accounts = _accounts(connection, scope.person)
+    turns = _turns_with_words(connection, shelves, chosen)
+    answered = {*turns.values(), *_deliveries_with_words(connection, accounts, chosen)}
+    if ledger is not None:
+        note_facts(connection, ledger, [each.id for each in chosen], turns.values(), answered)
     vectors = 0
     for each in covered.shelves:
         gone = [forgotten.id for forgotten in chosen if forgotten.shelf == each.id]
@@ -140,22 +156,29 @@ def forget_facts(connection: sqlite3.Connection, scope: Scope, fact_ids: Sequenc
             _SHRINK.run(connection, shelf=each.id, size=size)
             vectors += each.size - size
     facts = _DELETE_FACTS.run(connection, ids=as_list(each.id for each in chosen)).rowcount
-
-    accounts = _accounts(connection, scope.person)
-    turns = _turns_with_words(connection, shelves, chosen)
-    turn_ids = as_list(turns)
-    jobs = _DELETE_JOBS.run(connection, ids=turn_ids).rowcount
-    deleted = _DELETE_TURNS.run(connection, ids=turn_ids).rowcount
-    answered = {*turns.values(), *_deliveries_with_words(connection, accounts, chosen)}
-    deliveries = _BLANK_DELIVERIES.run(connection, ids=as_list(answered), accounts=accounts).rowcount
-    # Kept for retries alone: not counted, since nothing of it could be recalled.
-    _BLANK_HANDED_OVER.run(connection, accounts=accounts)
-    _BLANK_SEALS.run(connection, accounts=accounts)
-    _BLANK_PAYLOADS.run(connection, accounts=accounts)
-    return ForgetReceipt(facts=facts, turns=deleted, jobs=jobs, deliveries=deliveries, vectors=vectors)
+    receipt = _forget_answered(connection, accounts, turns, answered)
+    _drop_kept_for_retries(connection, accounts)
+    return replace(receipt, facts=facts, vectors=vectors)
 
 
-def clear_person(connection: sqlite3.Connection, person: PersonId) -> ForgetReceipt:
+def forget_messages(
+    connection: sqlite3.Connection, messages: Sequence[int], replies: Sequence[int]
+) -> ForgetReceipt:
+    """Delete the turns that these messages became, and blank replies; for a replay of the ledger.
+
+    Both are inbox ids.
+    """
+    answered = {*messages, *replies}
+    accounts = as_list({row[0] for row in _SENDERS.rows(connection, ids=as_list(answered))})
+    turns = dict(_TURNS_OF_MESSAGES.rows(connection, ids=as_list(messages)))
+    receipt = _forget_answered(connection, accounts, turns, answered)
+    _drop_kept_for_retries(connection, accounts)
+    return receipt
+
+
+def clear_person(
+    connection: sqlite3.Connection, person: PersonId, ledger: ForgetLedger | None = None
+) -> ForgetReceipt:
     """See `FactStore.clear_person`. The accounts, their links and the keys of their messages stay: a
     platform's retry of an old message must not be a new one.
 
@@ -165,6 +188,14 @@ def clear_person(connection: sqlite3.Connection, person: PersonId) -> ForgetRece
     if bar_older_work(connection, person) is None:
         return ForgetReceipt()
     accounts = _accounts(connection, person)
+    if ledger is not None:
+        note_clearing(connection, ledger, accounts)
+    return clear_accounts(connection, accounts)
+
+
+def clear_accounts(connection: sqlite3.Connection, accounts: str) -> ForgetReceipt:
+    """The deletions of `clear_person`, of these accounts alone (a JSON list of ids): in an older copy
+    of the database they may belong to other persons."""
     rows = _SHELVES_OF.rows(connection, accounts=accounts)
     shelves = as_list(row[0] for row in rows)
     for row in rows:
@@ -176,10 +207,27 @@ def clear_person(connection: sqlite3.Connection, person: PersonId) -> ForgetRece
     deliveries = _BLANK_ALL_DELIVERIES.run(connection, accounts=accounts).rowcount
     _DELETE_CONFIRMATIONS.run(connection, accounts=accounts)
     _ABANDON_FAILED.run(connection, accounts=accounts)
-    _BLANK_SEALS.run(connection, accounts=accounts)
-    _BLANK_PAYLOADS.run(connection, accounts=accounts)
+    _drop_kept_for_retries(connection, accounts)
     vectors = sum(row[1] for row in rows)
     return ForgetReceipt(facts=facts, turns=turns, jobs=jobs, deliveries=deliveries, vectors=vectors)
+
+
+def _forget_answered(
+    connection: sqlite3.Connection, accounts: str, turns: Mapping[int, int], answered: Set[int]
+) -> ForgetReceipt:
+    """`turns`: turn id → inbox id. `answered`: inbox ids whose replies hold the words."""
+    turn_ids = as_list(turns)
+    jobs = _DELETE_JOBS.run(connection, ids=turn_ids).rowcount
+    deleted = _DELETE_TURNS.run(connection, ids=turn_ids).rowcount
+    deliveries = _BLANK_DELIVERIES.run(connection, ids=as_list(answered), accounts=accounts).rowcount
+    return ForgetReceipt(turns=deleted, jobs=jobs, deliveries=deliveries)
+
+
+def _drop_kept_for_retries(connection: sqlite3.Connection, accounts: str) -> None:
+    """Not counted, since nothing of it could be recalled."""
+    _BLANK_HANDED_OVER.run(connection, accounts=accounts)
+    _BLANK_SEALS.run(connection, accounts=accounts)
+    _BLANK_PAYLOADS.run(connection, accounts=accounts)
 
 
 def _accounts(connection: sqlite3.Connection, person: PersonId) -> str:

@@ -6,12 +6,14 @@ processes starting at once migrate once, and a failed migration leaves the file 
 
 import sqlite3
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.conversation.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from alembic.config import Config
     from sqlalchemy import Connection
 
 HEAD = "0001"
@@ -22,8 +24,10 @@ _ALEMBIC = threading.Lock()
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def migrate(connection: sqlite3.Connection) -> None:
+def migrate(connection: sqlite3.Connection, before: Callable[[str], object] = lambda revision: None) -> None:
     """Migrate the file behind this connection (`isolation_level` None, no transaction open).
+
+    `before` is called with the stored revision before a file that is not new is changed.
 
     Raises ConfigurationError when a newer program wrote it, sqlite3.Error when it cannot be read.
     """
@@ -40,7 +44,7 @@ def migrate(connection: sqlite3.Connection) -> None:
             shared.exec_driver_sql("BEGIN IMMEDIATE")
             stored = stored_revision(connection)
             if stored != HEAD:
-                _upgrade(shared, stored)
+                _upgrade(shared, stored, before)
             shared.commit()
         except DBAPIError as error:
             raise (error.orig or error) from error
@@ -53,20 +57,35 @@ def stored_revision(connection: sqlite3.Connection) -> str | None:
     return rows[0][0] if rows else None
 
 
-def _upgrade(shared: "Connection", stored: str | None) -> None:
+def _upgrade(shared: "Connection", stored: str | None, before: Callable[[str], object]) -> None:
     from alembic import command
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
 
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if stored is not None and stored not in known:
+    config = _config()
+    if stored is not None and not is_known(stored):
         raise ConfigurationError(
             "JIDE_DATA_DIR",
             f"数据库由更新版本的程序写成（版本 {stored}，本程序只认识到 {HEAD}）",
             "升级程序，或换用与本程序相配的数据目录",
         )
+    if stored is not None:
+        before(stored)
     with _ALEMBIC:
         config.attributes["connection"] = shared
         command.upgrade(config, "head")
+
+
+def is_known(revision: str) -> bool:
+    """Whether this program can migrate from it."""
+    from alembic.script import ScriptDirectory
+
+    return any(
+        script.revision == revision for script in ScriptDirectory.from_config(_config()).walk_revisions()
+    )
+
+
+def _config() -> "Config":
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    return config

@@ -99,9 +99,14 @@ class SqlPassages:
                     for position, each in enumerate(passages)
                 ],
             )
-            _RAISE_VERSION.run(connection, name=_STAMP, value=1)
+            raise_version(connection)
 
         await self._database.write(replace)
+
+
+def raise_version(connection: sqlite3.Connection) -> None:
+    """In the transaction of every change of a document or a passage's vector."""
+    _RAISE_VERSION.run(connection, name=_STAMP, value=1)
 
 
 def _sheet(version: int, passages: Sequence[Row], vectors: Sequence[Row], dimension: int) -> PassageSheet:

@@ -145,7 +145,7 @@ shelf = Table(
     Column("account_id", Integer, ForeignKey("account.id"), nullable=False),
     # Conversation.place
     Column("place", Text, nullable=False),
-    # Raised by every change of its facts or vectors.
+    # Raised by every change of its facts or vectors: see shelves.ADDED and REWRITTEN.
     Column("version", Integer, nullable=False),
     # How many vectors its segments hold, and of what kind ("" and 0 while none).
     Column("size", Integer, nullable=False),

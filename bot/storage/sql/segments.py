@@ -8,7 +8,7 @@ with three facts cost little, and a full one is half a megabyte, so that no writ
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ from sqlalchemy import bindparam, delete, select
 from bot.conversation.errors import StoreUnavailable
 from bot.conversation.ports import Matrix
 from bot.storage.sql.schema import seg
-from bot.storage.sql.statements import Row, Statement, insert_into
+from bot.storage.sql.statements import Statement, insert_into
 
 STARTS = (0, 4, 20, 84, 340)
 """First slots of segments 0 to 4: capacities 4, 16, 64, 256. From segment 3 on each holds 256."""
@@ -30,8 +30,8 @@ META_BYTES = 16
 """int64 fact id, int64 said_at in milliseconds; little-endian."""
 FLOAT_BYTES = 4
 
-READ = Statement(
-    select(seg.c.meta, seg.c.vecs)
+_META = Statement(
+    select(seg.c.id, seg.c.meta)
     .where(seg.c.id >= bindparam("first"), seg.c.id < bindparam("end"))
     .order_by(seg.c.id)
 )
@@ -84,28 +84,32 @@ def append(connection: sqlite3.Connection, shelf: int, size: int, rows: PackedRo
     return size + total
 
 
-def of_shelf(shelf: int) -> dict[str, object]:
-    """The parameters of READ: all segments of a shelf."""
-    return {"first": shelf << SHELF_BITS, "end": (shelf + 1) << SHELF_BITS}
+def load(
+    connection: sqlite3.Connection, shelf: int, size: int, dimension: int, *, since: int = 0
+) -> PackedRows:
+    """The rows of a shelf from slot `since` on.
 
+    One segment at a time, each read as a stream: a row with its BLOB is copied twice as often, and megabytes
+    of rows at once are given back to the system and faulted in again at each load, which costs more than
+    reading them.
 
-def unpack(shelf: int, size: int, dimension: int, stored: Iterable[Row]) -> PackedRows:
-    """All rows of a shelf, from its segments as READ gives them.
-
-    Raises StoreUnavailable when they do not hold what `shelf.size` promises.
+    Raises StoreUnavailable when the segments do not hold what `shelf.size` promises.
     """
-    rows = _empty(size, dimension)
+    rows = _empty(size - since, dimension)
+    number, offset = locate(since)
     filled = 0
-    for meta, vecs in stored:
-        count = min(len(meta) // META_BYTES, size - filled)
-        pairs = np.frombuffer(meta, dtype="<i8", count=2 * count).reshape(count, 2)
-        rows.fact_ids[filled : filled + count] = pairs[:, 0]
-        rows.said_at[filled : filled + count] = pairs[:, 1]
-        numbers = np.frombuffer(vecs, dtype="<f4", count=count * dimension)
-        rows.matrix[filled : filled + count] = numbers.reshape(count, dimension)
-        filled += count
-    if filled < size:
-        raise StoreUnavailable(f"the segments of shelf {shelf} hold {filled} of {size} vectors")
+    for segment, meta in _META.rows(connection, first=(shelf << SHELF_BITS) | number, end=_end(shelf)):
+        count = min(len(meta) // META_BYTES - offset, size - since - filled)
+        part = slice(filled, filled + count)
+        pairs = np.frombuffer(meta, "<i8", 2 * count, offset * META_BYTES).reshape(count, 2)
+        rows.fact_ids[part], rows.said_at[part] = pairs[:, 0], pairs[:, 1]
+        with connection.blobopen(seg.name, "vecs", segment, readonly=True) as blob:
+            blob.seek(offset * dimension * FLOAT_BYTES)
+            numbers = np.frombuffer(blob.read(count * dimension * FLOAT_BYTES), "<f4")
+        rows.matrix[part] = numbers.reshape(count, dimension)
+        filled, offset = filled + count, 0
+    if filled < size - since:
+        raise StoreUnavailable(f"the segments of shelf {shelf} hold {since + filled} of {size} vectors")
     return rows
 
 
@@ -117,20 +121,20 @@ def rewrite_without(
     Segments before the first such row are left alone; of the others no byte survives, if the
     connection has `secure_delete` on.
     """
-    rows = unpack(shelf, size, dimension, READ.rows(connection, **of_shelf(shelf)))
+    rows = load(connection, shelf, size, dimension)
     stays = ~np.isin(rows.fact_ids, np.asarray(gone, dtype=np.int64))
     if bool(stays.all()):
         return size
     number, offset = locate(int(np.argmin(stays)))
     start = int(np.argmin(stays)) - offset
     tail = rows.at(slice(start, None)).at(stays[start:])
-    _DELETE.run(connection, first=(shelf << SHELF_BITS) | number, end=(shelf + 1) << SHELF_BITS)
+    _DELETE.run(connection, first=(shelf << SHELF_BITS) | number, end=_end(shelf))
     return append(connection, shelf, start, tail)
 
 
 def drop(connection: sqlite3.Connection, shelf: int) -> None:
     """Delete all segments of a shelf. The caller sets `shelf.size` to 0."""
-    _DELETE.run(connection, **of_shelf(shelf))
+    _DELETE.run(connection, first=shelf << SHELF_BITS, end=_end(shelf))
 
 
 def merged(shelves: Sequence[PackedRows], dimension: int, gone: NDArray[np.int64]) -> PackedRows:
@@ -145,6 +149,11 @@ def merged(shelves: Sequence[PackedRows], dimension: int, gone: NDArray[np.int64
         said_at=np.concatenate([rows.said_at for rows in parts]),
         matrix=np.concatenate([rows.matrix for rows in parts]),
     )
+
+
+def _end(shelf: int) -> int:
+    """The id above those of a shelf's segments."""
+    return (shelf + 1) << SHELF_BITS
 
 
 def _without(rows: PackedRows, gone: NDArray[np.int64]) -> PackedRows:

@@ -16,6 +16,11 @@ from bot.memory.fact import MemoryVersion
 from bot.storage.sql.schema import account, person, shelf
 from bot.storage.sql.statements import Row, Statement
 
+ADDED = 1
+REWRITTEN = 1 << 32
+"""What a change raises `shelf.version` by. The upper half counts the changes by which something is gone or
+different, so two versions with the same upper half differ only by facts and vectors added at the end."""
+
 _mine = account.alias("mine")
 
 
@@ -82,6 +87,18 @@ class Covered:
 
     version: MemoryVersion
     shelves: tuple[CoveredShelf, ...]
+
+    def has_only_grown_since(self, version: MemoryVersion) -> bool:
+        """Whether everything there was at `version` is still there as it was."""
+        then, now = version.shelves, self.version.shelves
+        return (
+            self.version.epoch == version.epoch
+            and [shelf for shelf, _ in then] == [shelf for shelf, _ in now]
+            and all(
+                before // REWRITTEN == after // REWRITTEN
+                for (_, before), (_, after) in zip(then, now, strict=True)
+            )
+        )
 
     @property
     def ids(self) -> tuple[int, ...]:

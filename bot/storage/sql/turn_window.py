@@ -3,6 +3,8 @@
 Invariant: this is the truth that a cached window copies; nothing is held here.
 """
 
+import sqlite3
+
 from sqlalchemy import bindparam, select
 
 from bot.conversation.scope import Scope
@@ -10,7 +12,7 @@ from bot.conversation.turn import Turn
 from bot.storage.sql.database import Database
 from bot.storage.sql.schema import from_ms, turn
 from bot.storage.sql.shelves import COVERED_SHELVES, asked, read_covered
-from bot.storage.sql.statements import Statement
+from bot.storage.sql.statements import Row, Statement
 
 # One shelf at a time: over several, SQLite would sort the whole history to find its end.
 _LAST = Statement(
@@ -30,9 +32,13 @@ class SqlTurnWindow:
         self._limit = limit
 
     async def recent(self, scope: Scope) -> tuple[Turn, ...]:
-        async with self._database.snapshot() as read:
-            covered = read_covered(await read(COVERED_SHELVES, **asked(scope)))
-            rows = [row for each in covered.ids for row in await read(_LAST, shelf=each, limit=self._limit)]
+        def look(connection: sqlite3.Connection) -> list[Row]:
+            covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
+            return [
+                row for each in covered.ids for row in _LAST.rows(connection, shelf=each, limit=self._limit)
+            ]
+
+        rows = await self._database.view(look)
         last = sorted(rows, key=lambda row: row[0])[-self._limit :]
         return tuple(Turn(id=row[0], question=row[1], answer=row[2], at=from_ms(row[3])) for row in last)
 

@@ -1,0 +1,251 @@
+"""The house and a bare echo matcher behind the same adapter, in a process of their own: events a second.
+
+    python -m benchmarks.core.house stub|real FOLDER        prints one line of JSON
+
+Invariant: real are ASGI, NoneBot, the WeChat adapter, inbox, Assistant, SQLite and the worker; a round of
+ours ends when the last reply is out and the last job is done. NoneBot keeps one driver a process, hence the
+process; `events` starts it.
+"""
+
+import asyncio
+import itertools
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import bot.container.house as container
+from benchmarks.core.stubs import StubChat, StubEmbedder
+from bot.conversation.ports import ChatModel
+from bot.metering import WatchedEmbedder
+from bot.metrics import Metrics
+from bot.settings import Settings
+from bot.settings_groups import OneBotSettings, WeChatSettings
+from simulators.wechat import WeChatServer
+
+TOKEN = "benchmark"
+AT_ONCE = 50
+PEOPLE = 200
+ROUNDS = 5
+OURS_A_ROUND = 400
+BARE_A_ROUND = 1_000
+REAL_AT_ONCE = 16
+"""One embedding takes 14 to 30 ms of the one core: with more at once every question would miss its deadline."""
+SAYINGS = (
+    "我住在滨江区江南大道{0}号，周末常去爬山",
+    "我周六约了{0}号技师修空调，下午三点",
+    "我上次说我住在哪里？周末推荐我去哪玩",
+    "帮我看看{0}号订单现在到哪一步了",
+)
+
+App = Callable[..., Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds:
+    """Of each round: events a second of the clock, and a second of CPU time."""
+
+    by_clock: list[float] = field(default_factory=list[float])
+    by_cpu: list[float] = field(default_factory=list[float])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    ours: Rounds
+    bare: Rounds
+    degraded_share: float
+    """Of our answers: those that recalled by keyword alone."""
+    events: int
+
+
+class Models(container.Models):
+    """The house's, with a chat model that answers at once, and, where asked for, an embedder that does."""
+
+    stubs_embedder = True
+
+    def __init__(self, settings: Settings, metrics: Metrics) -> None:
+        super().__init__(settings, metrics)
+        self.chat: ChatModel | None = StubChat()
+        if self.stubs_embedder:
+            self.embedder = WatchedEmbedder(StubEmbedder())
+
+
+def stay_on_one_core() -> bool:
+    """False where the system has no way to do so: then it is this process on all of them."""
+    if not hasattr(os, "sched_setaffinity"):
+        return False
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    return True
+
+
+def build_house(folder: Path) -> container.House:
+    container.Models = Models
+    from bot.__main__ import build
+
+    build(
+        Settings(
+            jide_data_dir=folder,
+            log_level="INFO",
+            wechat=WeChatSettings(app_id="wxours", token=TOKEN, path="/wechat"),
+            onebot=OneBotSettings(),
+        )
+    )
+    import nonebot
+
+    return nonebot.get_app().state.house
+
+
+@asynccontextmanager
+async def bare_echo() -> AsyncGenerator[tuple[App, Any]]:
+    """NoneBot with the same adapter and one matcher that says what it heard. Gives its app and matchers."""
+    from nonebot.adapters import Bot, Event
+    from nonebot.config import Config, Env
+    from nonebot.drivers.fastapi import Driver
+    from nonebot.internal.matcher import matchers
+    from nonebot.internal.matcher.provider import DEFAULT_PROVIDER_CLASS
+    from nonebot.plugin.on import on
+
+    from bot.channels.wechat import Adapter, OfficialAccount
+
+    async def echo(bot: Bot, event: Event) -> None:
+        await bot.send(event, event.get_plaintext())
+
+    kept, matchers.provider = matchers.provider, DEFAULT_PROVIDER_CLASS({})
+    on(type="message", priority=1, block=True, handlers=[echo])
+    bare, matchers.provider = matchers.provider, kept
+    driver = Driver(Env(environment="benchmark"), Config())
+    Adapter(driver, accounts=[OfficialAccount(app_id="wxbare", token=TOKEN)])
+    async with driver.server_app.router.lifespan_context(driver.server_app):
+        yield driver.asgi, bare
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    query: bytes
+    body: bytes
+
+
+def posts(server: WeChatServer, numbers: Sequence[int]) -> list[Post]:
+    """What WeChat would post, made before the clock starts."""
+    made: list[Post] = []
+    for number in numbers:
+        text = SAYINGS[(number // PEOPLE) % len(SAYINGS)].format(number)
+        query, body = server.post(server.xml(f"o{number % PEOPLE}", "text", {"Content": text}, 10**9 + number))
+        made.append(Post(urlencode(query).encode(), body))
+    return made
+
+
+async def deliver(app: App, post: Post) -> None:
+    """Posts until there is a reply, as WeChat does: `success` says that it isn't ready yet."""
+    while (body := await post_once(app, post)) == b"success":
+        pass
+    if not body.startswith(b"<xml>"):
+        raise RuntimeError(f"no reply but {body!r}")
+
+
+async def post_once(app: App, post: Post) -> bytes:
+    """Straight into the ASGI app; the body of the answer."""
+    answered = asyncio.Event()
+    body = bytearray()
+    is_read = False
+
+    async def receive() -> dict[str, Any]:
+        nonlocal is_read
+        if is_read:
+            await answered.wait()
+            return {"type": "http.disconnect"}
+        is_read = True
+        return {"type": "http.request", "body": post.body, "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.body":
+            body.extend(message.get("body", b""))
+            if not message.get("more_body"):
+                answered.set()
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": "/wechat",
+        "raw_path": b"/wechat",
+        "query_string": post.query,
+        "root_path": "",
+        "headers": [(b"host", b"bot.test"), (b"content-length", str(len(post.body)).encode())],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+    }
+    await app(scope, receive, send)
+    return bytes(body)
+
+
+async def play(app: App, wanted: Sequence[Post], at_once: int) -> None:
+    waiting = iter(wanted)
+
+    async def keep_posting() -> None:
+        for post in waiting:
+            await deliver(app, post)
+
+    await asyncio.gather(*(keep_posting() for _ in range(at_once)))
+
+
+async def timed(rounds: Rounds, count: int, playing: Awaitable[None]) -> None:
+    clock, cpu = time.perf_counter(), time.process_time()
+    await playing
+    rounds.by_clock.append(count / (time.perf_counter() - clock))
+    rounds.by_cpu.append(count / (time.process_time() - cpu))
+
+
+async def run(house: container.House, at_once: int) -> Outcome:
+    import nonebot
+    from nonebot.internal.matcher import matchers
+
+    app, numbers = nonebot.get_app(), itertools.count()
+    url = "http://bot.test/wechat"
+    ours, bare = Rounds(), Rounds()
+    async with (
+        WeChatServer(url, TOKEN, "wxours") as wechat,
+        WeChatServer(url, TOKEN, "wxbare") as wechat_bare,
+        app.router.lifespan_context(app),
+        bare_echo() as (bare_app, bare_matchers),
+    ):
+        house_matchers = matchers.provider
+
+        async def to_house(wanted: Sequence[Post]) -> None:
+            await play(app, wanted, at_once)
+            while await house.stores.jobs.backlog():
+                await asyncio.sleep(0.001)
+
+        await to_house(posts(wechat, [next(numbers) for _ in range(PEOPLE)]))  # everybody is greeted once
+        degraded = house.metrics.degraded_recalls._value.get()
+        for _ in range(ROUNDS):
+            wanted = posts(wechat, [next(numbers) for _ in range(OURS_A_ROUND)])
+            await timed(ours, len(wanted), to_house(wanted))
+            wanted = posts(wechat_bare, [next(numbers) for _ in range(BARE_A_ROUND)])
+            matchers.provider = bare_matchers
+            await timed(bare, len(wanted), play(bare_app, wanted, at_once))
+            matchers.provider = house_matchers
+        degraded = house.metrics.degraded_recalls._value.get() - degraded
+    events = ROUNDS * OURS_A_ROUND
+    return Outcome(ours=ours, bare=bare, degraded_share=degraded / events, events=events)
+
+
+def main() -> None:
+    kind, folder = sys.argv[1:]
+    Models.stubs_embedder = kind == "stub"
+    stay_on_one_core()
+    house = build_house(Path(folder))
+    outcome = asyncio.run(run(house, AT_ONCE if kind == "stub" else REAL_AT_ONCE))
+    print(json.dumps(asdict(outcome)))
+
+
+if __name__ == "__main__":
+    main()

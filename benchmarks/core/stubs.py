@@ -1,0 +1,42 @@
+"""A chat model and an embedder that answer at once: what the house costs without them.
+
+Invariant: only benchmarks use them; the judge gets an answer it keeps, so that memory is written as with a
+real model.
+"""
+
+import json
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from bot.conversation.ports import ChatLine, Matrix, Vector
+
+DIMENSION = 384
+"""As the built-in embedder's."""
+
+
+class StubChat:
+    """A `ChatModel`."""
+
+    async def complete(self, lines: Sequence[ChatLine]) -> str:
+        asked = lines[-1].text
+        if not asked.startswith('{"said"'):
+            return "好的，我知道了。您之前提到的事我都记着，需要的话随时问我。"
+        said = json.loads(asked)["said"]
+        fact = {"text": said, "kind": "event", "importance": 0.5}
+        return json.dumps({"keep": True, "reason": "事实", "facts": [fact]}, ensure_ascii=False)
+
+
+class StubEmbedder:
+    """An `Embedder`: some direction, the same for the same text."""
+
+    model_id = "stub"
+    dimension = DIMENSION
+
+    async def embed_query(self, text: str) -> Vector:
+        row = np.random.default_rng(zlib.crc32(text.encode())).standard_normal(DIMENSION, dtype=np.float32)
+        return row / np.float32(np.linalg.norm(row))
+
+    async def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        return np.stack([await self.embed_query(text) for text in texts])

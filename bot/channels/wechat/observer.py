@@ -1,0 +1,26 @@
+"""Who may be told how the door is used: nothing here knows what they do with it.
+
+Invariant: what is told holds no part of any request.
+"""
+
+from typing import Protocol
+
+
+class Observer(Protocol):
+    def acknowledged(self, seconds: float) -> None:
+        """A genuine post was answered this long after it was read."""
+        ...
+
+    def refused(self) -> None:
+        """A request was not provably from WeChat."""
+        ...
+
+
+class Nobody:
+    """Listens to nothing."""
+
+    def acknowledged(self, seconds: float) -> None:
+        pass
+
+    def refused(self) -> None:
+        pass

@@ -1,0 +1,211 @@
+"""`jide init`: ask a few questions and write `data/jide.env`.
+
+Invariant: the file is checked before it takes its name, only its owner can read it, and one that is there
+is never overwritten unasked; its old text is kept beside it.
+"""
+
+import os
+import re
+import secrets
+import string
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+
+import typer
+
+from bot.conversation.errors import ConfigurationError, RejectedInput
+from bot.settings import Settings
+from bot.settings_source import known_fields, read_settings
+
+NOWHERE = Path("/nonexistent")
+"""Read from here, settings are the answers alone: no file of the machine has a part in them."""
+STOPPED = "没有问完，什么都没有写"
+PLAIN = "明文"
+"""Typed instead of a key: WeChat's plain mode."""
+
+Answers = dict[str, str]
+
+
+def initialise(*, asks: bool, overwrites: bool) -> None:
+    """No coroutine: asyncio would keep Ctrl+C from a question. Raises RejectedInput."""
+    path = data_folder() / "jide.env"
+    if (
+        path.exists()
+        and not overwrites
+        and not (asks and _is_yes(f"{path} 已经有了，要重写吗？旧的会改名留着"))
+    ):
+        raise RejectedInput(f"没有改动：{path} 已经有了。要重写就加 --force，旧的会改名留着")
+    answers = _ask_all() if asks else _defaults()
+    settings = check(answers)
+    kept = write(path, answers)
+    typer.echo(f"已写 {path}，只有您能读" + (f"；旧的在 {kept.name}" if kept else ""))
+    for line in what_next(settings):
+        typer.echo(line)
+
+
+def data_folder() -> Path:
+    """Of the settings, also where one of them is wrong: that is why one writes them anew."""
+    try:
+        return read_settings().data_folder
+    except ConfigurationError:
+        named = os.environ.get("JIDE_DATA_DIR") or str(Settings.model_fields["jide_data_dir"].default)
+        return Path.cwd() / Path(named).expanduser()
+
+
+def check(answers: Mapping[str, str]) -> Settings:
+    """Raises ConfigurationError."""
+    return read_settings(NOWHERE, answers)
+
+
+def write(path: Path, answers: Mapping[str, str]) -> Path | None:
+    """Returns where the old file was kept. Raises RejectedInput."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    kept = None
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text_of(answers))
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            kept = path.with_name(f"jide.env.{datetime.now().astimezone():%Y%m%d-%H%M%S}")
+            path.replace(kept)
+            kept.chmod(0o600)
+        draft.replace(path)
+    except OSError as error:
+        raise RejectedInput(f"写不了 {path}（{error.strerror}）：检查权限和剩余空间") from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return kept
+
+
+def text_of(answers: Mapping[str, str]) -> str:
+    """The file: every answer under its description."""
+    lines = ["# 记得的设置。由 jide init 写成，可以用编辑器改；全部设置的说明在 .env.prod。", ""]
+    for key, field in known_fields().items():
+        if key in answers:
+            lines += [f"# {field.description}", f"{key}={quoted(answers[key])}"]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(value: str) -> str:
+    """A value that a dotenv file gives back as it is."""
+    if re.fullmatch(r"[\w./:@,+=*-]*", value):
+        return value
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def what_next(settings: Settings) -> list[str]:
+    """What to paste where, and what to type."""
+    lines: list[str] = []
+    wechat = settings.wechat
+    if wechat.app_id:
+        lines += [
+            "",
+            "公众号后台「设置与开发 → 基本配置 → 服务器配置」里填：",
+            f"  URL             https://您的域名{wechat.path}（反向代理到 {settings.host}:{settings.port}）",
+            f"  Token           {wechat.token}",
+            f"  EncodingAESKey  {wechat.aes_key or '任意，选「明文模式」'}",
+        ]
+        if wechat.aes_key:
+            lines.append("  消息加解密方式  安全模式")
+    if settings.onebot.access_token:
+        lines += [
+            "",
+            "QQ 客户端（NapCat 等）里新建「WebSocket 客户端（反向）」：",
+            f"  URL    ws://{settings.host}:{settings.port}/onebot/v11/ws",
+            f"  Token  {settings.onebot.access_token}",
+        ]
+    lines += ["", "接着执行：", "  jide doctor    # 检查", "  jide run       # 启动"]
+    if not settings.superusers:
+        lines.append("启动后，对机器人发日志里的“/认领 ……”，您就是管理员")
+    return lines
+
+
+def _defaults() -> Answers:
+    return {"HOST": "127.0.0.1", "PORT": "8080", "ONEBOT__ACCESS_TOKEN": secrets.token_urlsafe(24)}
+
+
+def _ask_all() -> Answers:
+    typer.echo("没有的就直接按回车，以后可以再改。")
+    answers: Answers = {}
+    for group in (_ask_wechat, _ask_onebot, _ask_model, _ask_server, _ask_superusers):
+        answers |= _until_right(group)
+    return answers
+
+
+def _until_right(ask_group: Callable[[], Answers]) -> Answers:
+    """Ask again where the answers do not hold."""
+    while True:
+        answers = ask_group()
+        try:
+            check(answers)
+        except ConfigurationError as error:
+            typer.echo(f"{error.problem}。{error.fix}", err=True)
+        else:
+            return answers
+
+
+def _ask_wechat() -> Answers:
+    app_id = _ask("公众号的 AppID（没有就回车）")
+    if not app_id:
+        return {}
+    token = _ask("公众号的令牌 Token（回车随机生成）") or _random(32)
+    key = _ask(f"EncodingAESKey，43 位（回车随机生成；明文模式输入“{PLAIN}”）")
+    answers = {"WECHAT__APP_ID": app_id, "WECHAT__TOKEN": token}
+    return answers if key == PLAIN else answers | {"WECHAT__AES_KEY": key or _random(43)}
+
+
+def _ask_onebot() -> Answers:
+    if not _is_yes("要接 QQ 吗？"):
+        return {}
+    return {"ONEBOT__ACCESS_TOKEN": _ask("OneBot 令牌（回车随机生成）") or secrets.token_urlsafe(24)}
+
+
+def _ask_model() -> Answers:
+    base_url = _ask("对话模型的接口地址，例 https://api.deepseek.com/v1（没有就回车）")
+    if not base_url:
+        return {}
+    answers = {
+        "LLM__BASE_URL": base_url,
+        "LLM__API_KEY": _ask("对话模型的密钥（本机的模型就回车）", hides=True),
+    }
+    return answers | {"LLM__MODEL": _ask("对话模型的名字，例 deepseek-chat")}
+
+
+def _ask_server() -> Answers:
+    return {
+        "HOST": _ask("监听的地址：只在本机或反向代理后用 127.0.0.1，对外用 0.0.0.0", "127.0.0.1"),
+        "PORT": _ask("监听的端口", "8080"),
+    }
+
+
+def _ask_superusers() -> Answers:
+    superusers = _ask("管理员，写成 渠道:编号，多个用逗号分开（还不知道就回车，启动后可认领）")
+    return {"SUPERUSERS": superusers} if superusers else {}
+
+
+def _ask(question: str, default: str = "", *, hides: bool = False) -> str:
+    """Raises RejectedInput at the end of input."""
+    try:
+        said = typer.prompt(question, default=default, show_default=bool(default), hide_input=hides, err=True)
+    except typer.Abort as error:
+        raise RejectedInput(STOPPED) from error
+    return str(said).strip()
+
+
+def _is_yes(question: str) -> bool:
+    """Raises RejectedInput at the end of input."""
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort as error:
+        raise RejectedInput(STOPPED) from error
+
+
+def _random(length: int) -> str:
+    """Letters and digits: what WeChat's console takes."""
+    alphabet = string.ascii_letters + string.digits
+    return "".join(secrets.choice(alphabet) for _ in range(length))

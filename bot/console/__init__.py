@@ -1,0 +1,1 @@
+"""The second server: pages for the operator, on this machine alone."""

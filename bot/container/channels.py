@@ -1,0 +1,32 @@
+"""What the platforms' rooms bring into the house, and the machine's clock.
+
+Invariant: the house knows a channel by its name alone.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from bot.delivery import Outbox
+
+Paginate = Callable[[str], tuple[str, ...]]
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channels:
+    """What the platforms' rooms bring: who can speak first, and how long a page may be."""
+
+    outboxes: Mapping[str, Outbox] = field(default_factory=dict[str, Outbox])
+    paginate: Mapping[str, Paginate] = field(default_factory=dict[str, Paginate])
+
+    def pages(self, channel: str, text: str) -> tuple[str, ...]:
+        """A reply cut for its channel; one page where the channel has no limit."""
+        paginate = self.paginate.get(channel)
+        return paginate(text) if paginate else (text,)

@@ -1,0 +1,57 @@
+"""What no log line may hold, whoever wrote it: phones, openids, mail addresses, identity numbers, keys.
+
+Invariant: every other character stays. It errs towards hiding: a number that only looks like a phone is
+no loss in a log. The known form of a thing is hidden; a QQ number has none that tells it from a count.
+"""
+
+import re
+from collections.abc import Iterable
+
+from bot.conversation.masking import MASK, mask_secrets
+
+SHORTEST_SECRET = 6
+"""A shorter setting is a part of ordinary words: hiding it would blacken the log and say what it is."""
+
+_HALF_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
+"""One character for one, so that places in the folded text are places in the original."""
+
+_QUOTED_BREAK = r"(?<=\\[nrt])"
+"""A line break as `repr` writes it: the letter is no part of what follows."""
+_SHAPES = re.compile(
+    "|".join(
+        (
+            # WeChat: `o` and 27 more, a unionid one more at times. A digit or capital tells it from a name.
+            rf"(?:(?<![A-Za-z0-9_\-])|{_QUOTED_BREAK})"
+            r"o(?=[a-z_\-]{0,27}[A-Z0-9])[A-Za-z0-9_\-]{27,28}(?![A-Za-z0-9_\-])",
+            r"(?<![0-9])(?:(?:\+|00)?86[ \-]?)?1[3-9][0-9](?:[ \-]?[0-9]{4}){2}(?![0-9])",
+            r"\+[1-9](?:[ \-]?[0-9]){7,14}(?![0-9])",
+            r"[A-Za-z0-9._%+\-]{1,64}@[A-Za-z0-9\-]{1,63}(?:\.[A-Za-z0-9\-]{1,63}){1,8}",
+            # Birthdays within: what is none is no identity number. The check digit may be mistyped.
+            rf"(?:(?<![0-9A-Za-z])|{_QUOTED_BREAK})"
+            r"[1-9][0-9]{5}(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])[0-3][0-9]{4}[0-9Xx](?![0-9A-Za-z])",
+            rf"(?:(?<![A-Za-z0-9])|{_QUOTED_BREAK})"
+            r"(?:sk|pk|rk)-[A-Za-z0-9_\-]{6,}",
+            r"(?P<scheme>://)[^\s/@]{1,256}@",
+            r"(?P<name>[?&][a-z_]{0,16}(?:signature|token|secret|key|openid|echostr|nonce)=)[^&\s\"'<>]+",
+        )
+    )
+)
+
+
+def redact(text: str, hidden: Iterable[str] = ()) -> str:
+    """The text with everything private replaced by `MASK`.
+
+    `hidden`: secrets of this house, which no form gives away; those under `SHORTEST_SECRET` are left.
+    """
+    for secret in hidden:
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, MASK)
+    text, _ = mask_secrets(text)
+    kept: list[str] = []
+    end = 0
+    for match in _SHAPES.finditer(text.translate(_HALF_WIDTH)):
+        # What introduces a secret stays, to say which it was.
+        introduced = max(match.start(), match.end("scheme"), match.end("name"))
+        kept += (text[end:introduced], MASK)
+        end = match.end()
+    return "".join((*kept, text[end:]))

@@ -1,0 +1,20 @@
+"""Opens the second server, on loopback, where the operator's monitor looks.
+
+Invariant: its routes are never on the public port.
+"""
+
+from fastapi import FastAPI
+from nonebot import get_app, get_driver
+
+from bot.console.pages import make_app
+from bot.console.server import ConsoleServer
+from bot.container import House
+
+app: FastAPI = get_app()
+house: House = app.state.house
+
+
+@get_driver().on_startup
+async def serve() -> None:
+    if port := house.settings.console_port:
+        house.keep_running("console", ConsoleServer(make_app(house.watch), port).run)
