@@ -4,13 +4,16 @@ Invariant: `jide run`, `python -m bot` and `nb run` all come through `main`, and
 each of them with the key and the fix.
 """
 
+import shutil
+import socket
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from bot.conversation.errors import JideError
+from bot.conversation.errors import ConfigurationError, JideError
 from bot.logs import configure_logs
 from bot.metrics import DoorWatch
 from bot.settings import Settings
@@ -33,6 +36,7 @@ def main() -> None:
         configure_logs(settings.log_level, settings.secrets)
         for doubt in settings.doubts:
             logger.warning(doubt)
+        _check_port(settings)
         build(settings)
     except JideError as error:
         sys.stderr.write(f"{error}\n")
@@ -40,6 +44,21 @@ def main() -> None:
     import nonebot
 
     nonebot.run(access_log=False, timeout_graceful_shutdown=STOP_SECONDS, log_level="warning")
+
+
+def _check_port(settings: Settings) -> None:
+    """Raises ConfigurationError where somebody else listens: the words of a server would come last."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            raise ConfigurationError(
+                "PORT",
+                f"{settings.host}:{settings.port} 用不了（{error.strerror}）",
+                "可能机器人已在运行；否则在 data/jide.env 里换一个 PORT",
+            ) from error
 
 
 def build(settings: Settings) -> None:
@@ -109,8 +128,18 @@ def _say_what_next(settings: Settings) -> None:
     if not settings.llm.base_url:
         say("没有接入大模型：只摘录记忆和资料来回答。要接入，在 data/jide.env 里写 LLM__BASE_URL 等三项")
     if settings.is_wechat_tryout:
-        say('试一试，另开一个窗口：jide simulate wechat "记住：我叫八六，我对花生过敏" --as 小明')
-        say('　　　　　　　　　然后：jide simulate wechat "我能吃什么零食？还记得我吗" --as 小明')
+        command = _command()
+        say('试一试，另开一个窗口：{} simulate wechat "记住：我叫八六，我对花生过敏" --as 小明', command)
+        say('　　　　　　　　　然后：{} simulate wechat "我能吃什么零食？还记得我吗" --as 小明', command)
+
+
+def _command() -> str:
+    """`jide` as it can be typed from here."""
+    if shutil.which("jide"):
+        return "jide"
+    beside = Path(sys.executable).with_name("jide")
+    folder = Path.cwd()
+    return str(beside.relative_to(folder) if beside.is_relative_to(folder) else beside)
 
 
 def _wechat_line(settings: Settings) -> str:

@@ -24,7 +24,7 @@ from bot.dressing import Dressing
 from bot.first_contact import FirstContact
 from bot.journal import Journal
 from bot.knowledge.retrieval import Retrieval
-from bot.memory.ports import FactStore, TurnWindow
+from bot.memory.ports import PersonClearer, TurnWindow
 from bot.memory.recall import Recall, RecalledFact
 from bot.metrics import Metrics, StageTimes
 from bot.ports import Delivery, DeliveryState, InboxStore, TurnLedger
@@ -65,7 +65,7 @@ class Assistant:
         answerer: Answerer,
         persona: Callable[[], str],
         window: TurnWindow,
-        facts: FactStore,
+        facts: PersonClearer,
         inbox: InboxStore,
         ledger: TurnLedger,
         paginate: Callable[[str, str], tuple[str, ...]],

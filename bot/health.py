@@ -35,6 +35,10 @@ class Finding:
     verdict: Verdict
     detail: str = ""
 
+    @property
+    def is_trouble(self) -> bool:
+        return self.verdict in (Verdict.DEGRADED, Verdict.UNREADY)
+
 
 Probe = Callable[[], Awaitable[Finding]]
 

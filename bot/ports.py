@@ -165,6 +165,10 @@ class JobStore(Protocol):
         """Put a job back. `counts` False (an outage) spends no try; the fifth try is a dead letter."""
         ...
 
+    async def release_leases(self) -> int:
+        """At start: what a process that is gone had leased may be taken at once. Returns how many."""
+        ...
+
     async def backlog(self) -> int: ...
 
 

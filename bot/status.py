@@ -3,7 +3,7 @@
 Invariant: counts and states only, never a text, a person or a secret.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 
 from bot.commands import DEGRADED
@@ -22,7 +22,7 @@ class StatusBoard:
         metrics: Metrics,
         clock: Clock,
         parts: Mapping[str, str],
-        troubles: Callable[[], list[str]],
+        troubles: Callable[[], Awaitable[list[str]]],
     ) -> None:
         """`parts`: what is in use, label → name. `troubles`: what does not work now, in 简体中文."""
         self._jobs = jobs
@@ -42,5 +42,5 @@ class StatusBoard:
             **self._parts,
             "已回答": f"{sum(answers.values())} 条" + (f"（{by_stage}）" if by_stage else ""),
             "待整理": f"{await self._jobs.backlog()} 轮对话",
-            DEGRADED: "；".join(self._troubles()),
+            DEGRADED: "；".join(await self._troubles()),
         }

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from loguru import logger
 
-from bot.conversation.errors import TransientError
+from bot.conversation.errors import JideError, TransientError
 from bot.conversation.ports import Clock
 from bot.memory.consolidation import Consolidation
 from bot.metrics import Metrics
@@ -95,7 +95,9 @@ class Worker:
             await self._jobs.retry_job(ticket.id, type(error).__name__, OUTAGE_DELAY_SECONDS, counts=False)
         except Exception as error:  # one bad job must not stop memory for everyone: this is its boundary
             self._metrics.failed_jobs.inc()
-            logger.opt(exception=error).error("job {} failed", ticket.id)
+            # What the house itself raised (a judgement nobody can read) needs no traceback.
+            trace = None if isinstance(error, JideError) else error
+            logger.opt(exception=trace).error("job {} failed: {}", ticket.id, type(error).__name__)
             await self._jobs.retry_job(ticket.id, type(error).__name__, RETRY_DELAY_SECONDS, counts=True)
         else:
             return True

@@ -1,6 +1,7 @@
 """Facts, stores and models that fit in a test's head, for the tests of recall, judgement and answering."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -116,6 +117,12 @@ class FactsInMemory:
     async def without_vector(self, scope: Scope, model_id: str, limit: int) -> tuple[Fact, ...]:
         known = self.held.get((scope.person, scope.place), [])
         return tuple(fact for fact in known if self.vectors.get(fact.id) != model_id)[:limit]
+
+    async def scopes_without_vector(self, limit: int) -> tuple[Scope, ...]:
+        lacking = [
+            place for place, facts in self.held.items() if any(fact.id not in self.vectors for fact in facts)
+        ]
+        return tuple(replace(SCOPE, person=person, place=place) for person, place in lacking)[:limit]
 
     async def add_vectors(
         self, scope: Scope, fact_ids: Sequence[int], vectors: Matrix, model_id: str

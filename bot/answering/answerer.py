@@ -49,7 +49,7 @@ class ModelAnswerer:
         except ModelRefused:
             return Answer(text=self._wording.say("model_refused"), decided_by="notice")
         except ModelUnavailable as error:
-            logger.warning("no model answer: {}", type(error).__name__)
+            logger.warning("no model answer: {}: {}", type(error).__name__, error)
             return await self._without_model(question, is_unpaid=isinstance(error, ModelUnpaid))
         return Answer(text=self._without_memory_links(text, question), decided_by="model")
 

@@ -8,6 +8,7 @@ unusual ids or without fields that nobody reads is still a message.
 # The looser models widen what the upstream ones declare, which is the whole point of them.
 # pyright: reportIncompatibleVariableOverride=false
 
+import asyncio
 import json
 from typing import Any, Protocol
 
@@ -118,7 +119,11 @@ class OneBotAdapter(Adapter):
     @override
     def json_to_event(cls, json_data: Any) -> Event | None:
         """The event, or None for an API answer and for a message too broken to be read."""
-        event = super().json_to_event(json_data)
+        try:
+            event = super().json_to_event(json_data)
+        except asyncio.InvalidStateError:
+            log("WARNING", "A second answer to one API call; ignored")
+            return None
         if event is not None and event.post_type == "message" and not isinstance(event, MessageEvent):
             log("WARNING", "A message without the fields of one; ignored")
             return None

@@ -73,7 +73,8 @@ class OneBotMapping:
         text, is_called = self._without_call(text, is_addressed=is_named, is_group=is_group)
         others = dict.fromkeys(qq for qq in mentions if qq and qq != self_id and qq not in _EVERYBODY)
         return Message(
-            key=f"{event.message_id}:{_seconds(event)}",
+            # Some implementations count message ids per conversation, and begin anew at each start.
+            key=f"{conversation.group or 'private'}:{openid}:{event.message_id}:{_seconds(event)}",
             kind=_kind(text, segments),
             sender=AccountKey(channel=CHANNEL, app_id=app_id, openid=openid),
             conversation=conversation,

@@ -146,5 +146,8 @@ upkeep.register(app)
 
 
 def main() -> None:
-    """The console script."""
+    """The console script. Log lines are the running bot's: a command says what it has to say itself."""
+    from bot.logs import configure_logs
+
+    configure_logs("WARNING")
     app(prog_name="jide", args=sys.argv[1:])

@@ -18,7 +18,7 @@ from bot.conversation.scope import PersonId
 from bot.conversation.text import clean, clip
 from bot.conversation.wording import Wording
 from bot.memory.fact import ForgetReceipt
-from bot.memory.ports import FactStore, TurnWindow
+from bot.memory.ports import PersonClearer, TurnWindow
 from bot.ports import AuditLog, Confirmation, ConfirmationStore
 from identity.authority import Authority
 from identity.directory import Directory
@@ -53,7 +53,7 @@ class ClearingCommands:
     def __init__(
         self,
         *,
-        facts: FactStore,
+        facts: PersonClearer,
         window: TurnWindow,
         confirmations: ConfirmationStore,
         audit: AuditLog,

@@ -78,6 +78,11 @@ _WHOLE = {
     **dict.fromkeys(("取消",), Command.CANCEL),
     **dict.fromkeys(("人工", "转人工", "人工客服", "转人工客服", "找真人", "找人工"), Command.HUMAN),
 }
+_NOT_THAT = frozenset(
+    ("别记了", "别记", "不要记", "不用记了", "别记住", "不要记住", "这个别记", "刚才的别记")
+)
+_JUST_SAID = "刚才说的"
+"""「别记了」 speaks of what was said last."""
 _LONGEST_WHOLE = 40
 """Characters. Longer messages are no command in plain words of `_WHOLE`."""
 
@@ -103,6 +108,8 @@ def parse(text: str) -> Call | None:
     rest = after_slash(text)
     if rest is not None:
         return _parse_slash(rest)
+    if content(text) in _NOT_THAT:
+        return Call(command=Command.FORGET, argument=_JUST_SAID, is_plain=True)
     if len(text) <= _LONGEST_WHOLE and (command := _WHOLE.get(content(text))) is not None:
         return Call(command=command, is_plain=True)
     return _parse_forget(text) if len(text) <= _LONGEST_FORGET else None

@@ -138,6 +138,7 @@ class House:
     async def begin_work(self) -> None:
         """Take up what a stop or a crash left, and start the worker. After `open`, in the bot alone."""
         await self.desk.settle_after_crash()
+        await self.stores.jobs.release_leases()
         if (code := await self.authority.issue_claim_code()) is not None:
             logger.info("首次启动：向机器人发送“/认领 {}”的人成为管理员，此码只显示这一次", code)
         self._supervisor.start("worker", self.worker.run)
@@ -270,10 +271,9 @@ class House:
             "长期记忆": "开" if settings.memory.consent == "on" else "关，只记明说的“记住”",
         }
 
-    def _troubles(self) -> list[str]:
-        troubles: list[str] = []
-        if self.window.is_degraded:
-            troubles.append("Redis 没有回答，短期记忆改用数据库")
+    async def _troubles(self) -> list[str]:
+        readiness = await self.watch.readiness()
+        troubles = [finding.detail for finding in readiness.findings.values() if finding.is_trouble]
         if self._faq.problem:
             troubles.append(f"FAQ 未更新：{self._faq.problem}")
         if self.catalogue.problem:

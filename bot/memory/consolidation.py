@@ -11,7 +11,7 @@ from bot.conversation.ports import Embedder, Matrix
 from bot.conversation.scope import Scope
 from bot.conversation.turn import Turn
 from bot.memory.judge import Judge, Judgement
-from bot.memory.ports import FactStore
+from bot.memory.ports import FactKeeper
 
 BACKLOG_BATCH = 32
 """Facts embedded behind one job: about a second of CPU with the built-in model."""
@@ -20,7 +20,7 @@ BACKLOG_BATCH = 32
 class Consolidation:
     """Memory's part of the work after a reply."""
 
-    def __init__(self, *, judge: Judge, facts: FactStore, embedder: Embedder | None) -> None:
+    def __init__(self, *, judge: Judge, facts: FactKeeper, embedder: Embedder | None) -> None:
         self._judge = judge
         self._facts = facts
         self._embedder = embedder

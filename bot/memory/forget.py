@@ -13,7 +13,7 @@ from bot.conversation.scope import Scope
 from bot.memory.content_words import content_terms, coverage, indexed_terms
 from bot.memory.fact import Fact, ForgetReceipt
 from bot.memory.normalise import normalise, searchable
-from bot.memory.ports import FactStore
+from bot.memory.ports import FactForgetter
 from bot.memory.topics import topic_named, topics_told
 
 NEEDED_COVERAGE = 0.6
@@ -40,7 +40,7 @@ class Forgotten:
 class Forget:
     """Forgetting by words, within one scope."""
 
-    def __init__(self, facts: FactStore) -> None:
+    def __init__(self, facts: FactForgetter) -> None:
         self._facts = facts
 
     async def find(self, scope: Scope, words: str) -> tuple[Fact, ...]:

@@ -76,24 +76,38 @@ class WindowCache(Protocol):
         ...
 
 
-class FactStore(Protocol):
-    """Long-term memory: facts and their vectors, written together."""
+class FactReader(Protocol):
+    """The current facts of a scope."""
 
     async def version(self, scope: Scope) -> MemoryVersion: ...
 
     async def fact_sheet(self, scope: Scope) -> FactSheet: ...
 
-    async def vector_sheet(self, scope: Scope, model_id: str, dimension: int) -> VectorSheet: ...
 
-    async def newer_vectors(
-        self, scope: Scope, model_id: str, dimension: int, version: MemoryVersion, slots: Sequence[int]
-    ) -> VectorSheet | None:
-        """What was added since a sheet of this `version` and these `slots` was read.
+class FactForgetter(FactReader, Protocol):
+    """Facts that can be found and deleted."""
 
-        Together they are the sheet of the version returned, while nothing of the first has expired. None
-        when something else than adding happened: the sheet has to be read anew.
+    async def forget_facts(self, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
+        """Delete these facts, their vectors and the turns they came from, if they are in `scope`.
+
+        Ids of anyone else are ignored without a word. After it returns no byte is left on disk.
         """
         ...
+
+
+class PersonClearer(Protocol):
+    """All memory of one person at once."""
+
+    async def clear_person(self, person: PersonId) -> ForgetReceipt:
+        """Delete all memory of a person everywhere and raise their epoch.
+
+        After it returns no byte of it is left in database, WAL or free pages.
+        """
+        ...
+
+
+class FactKeeper(Protocol):
+    """What consolidation writes: facts and their vectors, together."""
 
     async def keep(
         self,
@@ -127,19 +141,27 @@ class FactStore(Protocol):
         """Give stored facts their vectors. Drops the shelf's vectors of any other model first."""
         ...
 
-    async def forget_facts(self, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
-        """Delete these facts, their vectors and the turns they came from, if they are in `scope`.
 
-        Ids of anyone else are ignored without a word. After it returns no byte is left on disk.
+class VectorStore(Protocol):
+    """The vectors of a scope, as a `VectorIndex` reads them."""
+
+    async def version(self, scope: Scope) -> MemoryVersion: ...
+
+    async def vector_sheet(self, scope: Scope, model_id: str, dimension: int) -> VectorSheet: ...
+
+    async def newer_vectors(
+        self, scope: Scope, model_id: str, dimension: int, version: MemoryVersion, slots: Sequence[int]
+    ) -> VectorSheet | None:
+        """What was added since a sheet of this `version` and these `slots` was read.
+
+        Together they are the sheet of the version returned, while nothing of the first has expired. None
+        when something else than adding happened: the sheet has to be read anew.
         """
         ...
 
-    async def clear_person(self, person: PersonId) -> ForgetReceipt:
-        """Delete all memory of a person everywhere and raise their epoch.
 
-        After it returns no byte of it is left in database, WAL or free pages.
-        """
-        ...
+class FactStore(FactForgetter, FactKeeper, PersonClearer, VectorStore, Protocol):
+    """Long-term memory, whole: what storage implements."""
 
 
 class VectorIndex(Protocol):

@@ -17,7 +17,7 @@ from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import Fact, MemoryVersion
 from bot.memory.fusion import Signs, Weights, fuse
 from bot.memory.lexical import FactIndex
-from bot.memory.ports import FactStore, VectorIndex
+from bot.memory.ports import FactReader, VectorIndex
 from bot.memory.questions import is_about_oneself, is_simple
 
 SIMPLE_K = 3
@@ -67,7 +67,7 @@ class Recall:
     """Recall over a fact store and a vector index."""
 
     def __init__(
-        self, *, facts: FactStore, index: VectorIndex, clock: Clock, weights: Weights | None = None
+        self, *, facts: FactReader, index: VectorIndex, clock: Clock, weights: Weights | None = None
     ) -> None:
         self._facts = facts
         self._index = index

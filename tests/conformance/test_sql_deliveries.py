@@ -134,3 +134,16 @@ async def test_a_seal_hands_the_first_page_over_only_if_it_carries_it(
 
 async def test_a_key_without_an_entry_can_be_sealed(stores: Stores) -> None:
     assert await stores.deliveries.seal("wechat", "wx1", "x", b"success", carries_answer=True) == b"success"
+
+
+async def test_what_is_handed_over_leaves_no_words(stores: Stores, account: Account) -> None:
+    sent, taken = (
+        await answered(stores, account, "1", "第一页"),
+        await answered(stores, account, "2", "第二页"),
+    )
+    words = "SELECT pages, question FROM delivery ORDER BY inbox_id"
+    assert all(pages != "[]" for pages, _ in await stores.rows(words))
+    await stores.deliveries.mark_delivery(sent, DeliveryState.SENT, 1)
+    await stores.deliveries.seal("wechat", "wx1", "2", b"<xml>", carries_answer=True)
+    assert await stores.rows(words) == [("[]", ""), ("[]", "")]
+    assert (await found(stores, taken)).state is DeliveryState.SENT

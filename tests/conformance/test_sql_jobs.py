@@ -77,6 +77,17 @@ async def test_a_lapsed_lease_is_taken_again(stores: Stores, account: Account) -
     assert again.id == first.id
 
 
+async def test_released_leases_can_be_taken_at_once(stores: Stores, account: Account) -> None:
+    await stores.turn(account, "1", text="一")
+    (leased,) = await stores.jobs.lease_jobs(9, 60)
+    assert await stores.jobs.lease_jobs(9, 60) == ()
+    assert await stores.jobs.release_leases() == 1
+    (again,) = await stores.jobs.lease_jobs(9, 60)
+    assert again.id == leased.id
+    await stores.jobs.finish_job(again.id)
+    assert await stores.jobs.release_leases() == 0
+
+
 async def test_a_retry_waits_and_the_fifth_counted_try_is_dead(stores: Stores, account: Account) -> None:
     await stores.turn(account, "1")
     for tries in range(5):

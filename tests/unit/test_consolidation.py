@@ -92,3 +92,10 @@ async def test_nonsense_is_an_error_that_counts() -> None:
         await consolidate(make(facts, judge=ModelJudge(ScriptedModel("???"))), "我对花生过敏")
     assert not isinstance(raised.value, TransientError)
     assert (facts.finished, facts.texts()) == ([], [])
+
+
+async def test_the_backlog_of_everybody_drains() -> None:
+    facts, embedder = FactsInMemory("我穿 M 码", "我对花生过敏"), CountingEmbedder()
+    assert await make(facts, embedder).embed_waiting() == 2
+    assert await make(facts, embedder).embed_waiting() == 0
+    assert await make(FactsInMemory("我穿 M 码")).embed_waiting() == 0

@@ -2,10 +2,10 @@
 
 import pytest
 
+from bot.conversation.phrases import Phrases
 from bot.rules import expressions
 from bot.rules.expressions import Expressions, Found, check_expression
 from bot.rules.faq import FaqBook, FaqRule, Match
-from bot.conversation.phrases import Phrases
 
 
 def found(patterns: list[str], text: str) -> list[Found]:

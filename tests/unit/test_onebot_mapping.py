@@ -65,7 +65,7 @@ def said(raw: dict[str, Any], mapping: OneBotMapping = MAPPING) -> Message:
 def test_a_private_message() -> None:
     message = said(event([text(" 在吗 \n")], group=None))
     assert message == Message(
-        key="5:1773153399",
+        key="private:20001:5:1773153399",
         kind=Kind.TEXT,
         sender=account("20001"),
         conversation=message.conversation,
@@ -237,7 +237,7 @@ def test_anonymous_null_is_an_ordinary_member() -> None:
 def test_ids_of_any_kind(user_id: int | str, openid: str) -> None:
     message = said(event([text("x")], user_id=user_id, message_id="abc-1", group="g-1"))
     assert message.sender == account(openid)
-    assert message.key == "abc-1:1773153399"
+    assert message.key == f"g-1:{openid}:abc-1:1773153399"
     assert message.conversation.group == "g-1"
 
 

@@ -14,12 +14,15 @@ class Jobs:
 def board(
     clock: HandClock, troubles: list[str], metrics: Metrics | None = None, parts: dict[str, str] | None = None
 ) -> StatusBoard:
+    async def known() -> list[str]:
+        return troubles
+
     return StatusBoard(
         jobs=Jobs(),  # type: ignore[arg-type]
         metrics=metrics or Metrics(),
         clock=clock,
         parts=parts or {},
-        troubles=lambda: troubles,
+        troubles=known,
     )
 
 

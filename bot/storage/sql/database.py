@@ -163,14 +163,20 @@ class Database:
         if not self._is_open:
             raise StoreUnavailable("the database is closed")
         try:
-            async with asyncio.timeout(self._busy_seconds):
-                reader = await self._idle.get()
-        except TimeoutError as error:
-            raise StoreUnavailable("every reader is busy") from error
+            reader = self._idle.get_nowait()
+        except asyncio.QueueEmpty:
+            reader = await self._next_idle()
         try:
             yield reader
         finally:
             self._idle.put_nowait(reader)
+
+    async def _next_idle(self) -> aiosqlite.Connection:
+        try:
+            async with asyncio.timeout(self._busy_seconds):
+                return await self._idle.get()
+        except TimeoutError as error:
+            raise StoreUnavailable("every reader is busy") from error
 
     @asynccontextmanager
     async def _snapshot(self) -> AsyncGenerator[Read]:

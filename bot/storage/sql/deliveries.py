@@ -50,7 +50,7 @@ _OLDEST_HELD = Statement(
     .order_by(delivery.c.at, delivery.c.inbox_id)
     .limit(1)
 )
-_NO_PAGES = constant("[]")
+_NO_PAGES, _NOTHING = constant("[]"), constant("")
 # `json.dumps` with an option makes an encoder at each call, for three times what encoding a page takes.
 _write_pages = json.JSONEncoder(ensure_ascii=False).encode
 _MARK = Statement(
@@ -61,7 +61,12 @@ _MARK = Statement(
 _MARK_SENT = Statement(
     update(delivery)
     .where(delivery.c.inbox_id == bindparam("inbox"))
-    .values(state=constant(DeliveryState.SENT), next_page=delivery.c.page_count, pages=_NO_PAGES)
+    .values(
+        state=constant(DeliveryState.SENT),
+        next_page=delivery.c.page_count,
+        pages=_NO_PAGES,
+        question=_NOTHING,
+    )
 )
 _BEGIN = Statement(
     update(delivery)
@@ -83,6 +88,7 @@ _ONE_MORE = {
     "next_page": delivery.c.next_page + 1,
     "state": case((_IS_LAST, constant(DeliveryState.SENT)), else_=delivery.c.state),
     "pages": case((_IS_LAST, _NO_PAGES), else_=delivery.c.pages),
+    "question": case((_IS_LAST, _NOTHING), else_=delivery.c.question),
 }
 _ADVANCE = Statement(
     update(delivery)

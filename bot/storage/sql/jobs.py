@@ -67,6 +67,11 @@ _RETRY = Statement(
         error=bindparam("reason"),
     )
 )
+_RELEASE = Statement(
+    update(job)
+    .where(job.c.state == constant("leased"))
+    .values(state=constant("waiting"), due_at=bindparam("now"))
+)
 _BACKLOG = Statement(select(func.count()).select_from(job).where(job.c.state != constant("dead")))
 
 
@@ -108,6 +113,12 @@ class SqlJobs:
             _RETRY.run(connection, job=job, counted=int(counts), next_at=next_at, reason=error[:ERROR_LIMIT])
 
         await self._database.write(work)
+
+    async def release_leases(self) -> int:
+        """A job that another process still works on is done once all the same: its result is stored in the
+        transaction that finishes it."""
+        now = to_ms(self._clock.now())
+        return await self._database.write(lambda connection: _RELEASE.run(connection, now=now).rowcount)
 
     async def backlog(self) -> int:
         """Jobs waiting or under way; dead letters are not counted."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bot.conversation.ports import Clock, Matrix, Vector
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import MemoryVersion
-from bot.memory.ports import FactStore, VectorSheet
+from bot.memory.ports import VectorSheet, VectorStore
 from bot.storage.vectors.flat import FaissFlat
 
 LIMIT_BYTES = 128 << 20
@@ -103,7 +103,7 @@ class PersonIndex:
 
     def __init__(
         self,
-        store: FactStore,
+        store: VectorStore,
         clock: Clock,
         *,
         model_id: Callable[[], str],
