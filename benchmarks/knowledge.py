@@ -19,19 +19,19 @@ Invariant: ingest, store, embedder, retrieval and floor are the bot's own; the q
 import argparse
 import asyncio
 import hashlib
-import statistics
 import sys
 import tempfile
 import time
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
 from rich.progress import Progress
 
+from benchmarks.knowledge_figures import PEER, Asked, Found, K, figures_of, without_space
+from benchmarks.knowledge_peer import Peer
 from benchmarks.questions.make_manpages_text import PAGES, page_text, read_page
 from benchmarks.report import Figure, publish
 from bot.answering.background import Background
@@ -49,55 +49,10 @@ from bot.storage.vectors.flat import FaissFlat
 INSTALLED = Path("/usr/share/man/zh_CN")
 FOLDER = Path(__file__).resolve().parent / "questions"
 LIMIT_BYTES = 1024 * 1024
-K = 5
-GOAL = 0.85
-PEER = "langchain"
-PEER_CHARACTERS = 500
-"""Of a chunk: what the embedder reads of a text. langchain's default of 4,000 would be read in part."""
-PEER_OVERLAP = 50
-PEER_SEPARATORS = ["\n\n", "\n", "。", "！", "？", "；", "，", " ", ""]  # fmt: skip
-"""langchain's own with the Chinese stops that its documentation recommends."""
 
 
 class Unmeasurable(Exception):
     """Something the benchmark needs isn't here; the message says how to get it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A question, and strings of the text one of which stands in a right passage."""
-
-    text: str
-    answers: tuple[str, ...]
-
-    def is_answered_by(self, passage: str) -> bool:
-        return any(answer in without_space(passage) for answer in self.answers)
-
-    def rank(self, passages: Sequence[str]) -> int:
-        """Of the first right passage, from 1; 0 for none."""
-        return next((at for at, each in enumerate(passages, start=1) if self.is_answered_by(each)), 0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What both found for a question: the texts of the first `K`."""
-
-    asked: Asked
-    ours: list[str]
-    """In their contexts, as a model reads them."""
-    alone: list[str]
-    """The same passages without their contexts, as they are quoted."""
-    by_words: list[str]
-    theirs: list[str]
-    readable: list[str]
-    """Of ours, what the floor lets into a prompt."""
-    is_quoted: bool
-    """Something fits well enough to be quoted without a model."""
-    seconds: float
-
-
-def without_space(text: str) -> str:
-    return "".join(text.split())
 
 
 def read_pages(man: Path, limit_bytes: int) -> dict[str, bytes]:
@@ -131,58 +86,6 @@ def read_questions(pages: dict[str, bytes], path: Path) -> list[Asked]:
     if wanted and hashlib.sha256(b"".join(pages[name] for name in sorted(pages))).hexdigest() != wanted:
         print(f"注意：不是完整的 {sheet['source']['version']} 版，能回答 {len(answerable)} 个问题")
     return answerable
-
-
-class Peer:
-    """langchain's splitter and store over the same pages, with the same embedder."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        """Raises ImportError where langchain isn't installed."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from langchain_community.vectorstores import FAISS  # pyright: ignore[reportMissingImports]
-            from langchain_core.embeddings import Embeddings  # pyright: ignore[reportMissingImports]
-            from langchain_text_splitters import (  # pyright: ignore[reportMissingImports]
-                RecursiveCharacterTextSplitter,
-            )
-
-        loop = asyncio.get_running_loop()
-
-        class SameEmbedder(Embeddings):
-            """Our embedder as langchain's: it calls from a thread, the embedder lives on the loop."""
-
-            on_count: Callable[[int, int], object] = staticmethod(lambda done, total: None)
-
-            def embed_documents(self, texts: list[str]) -> list[list[float]]:
-                rows: list[list[float]] = []
-                for text in texts:
-                    asked = asyncio.run_coroutine_threadsafe(embedder.embed_passages([text]), loop)
-                    rows.append(asked.result()[0].tolist())
-                    self.on_count(len(rows), len(texts))
-                return rows
-
-            def embed_query(self, text: str) -> list[float]:
-                return asyncio.run_coroutine_threadsafe(embedder.embed_query(text), loop).result().tolist()
-
-        self._embeddings = SameEmbedder()
-        self._make_store = FAISS.from_texts
-        self._splitter = RecursiveCharacterTextSplitter(
-            chunk_size=PEER_CHARACTERS,
-            chunk_overlap=PEER_OVERLAP,
-            separators=PEER_SEPARATORS,
-            keep_separator="end",
-        )
-
-    async def ingest(self, pages: dict[str, bytes], on_count: Callable[[int, int], object]) -> int:
-        """Returns the number of chunks."""
-        chunks = [chunk for text in pages.values() for chunk in self._splitter.split_text(text.decode())]
-        self._embeddings.on_count = on_count
-        self._store = await asyncio.to_thread(self._make_store, chunks, self._embeddings)
-        return len(chunks)
-
-    async def search(self, question: str) -> list[str]:
-        found = await asyncio.to_thread(self._store.similarity_search, question, K)
-        return [each.page_content for each in found]
 
 
 async def ingest_pages(
@@ -230,7 +133,7 @@ class Reader:
             ours=_texts(ours),
             alone=[each.passage.text for each in ours],
             by_words=_texts(await self._retrieval.retrieve(asked.text, K)),
-            theirs=await self._peer.search(asked.text),
+            theirs=await self._peer.search(asked.text, K),
             readable=_texts(readable.passages),
             is_quoted=not extract.is_empty,
             seconds=seconds,
@@ -259,79 +162,6 @@ def _question(text: str, passages: tuple[RetrievedPassage, ...]) -> Question:
         at=datetime.now(UTC),
         is_group=False,
     )
-
-
-def figures_of(
-    found: Sequence[Found], elsewhere: Sequence[Found], size: int, counts: dict[str, int]
-) -> list[Figure]:
-    """What is published. `elsewhere`: questions the pages don't answer; `counts`: passages by whose."""
-    what = f"真实：切分、向量模型、SQLite、检索；{size} 字节，{len(found)} 个问题"
-    same = f"{what}；对照：{PEER_CHARACTERS} 字一段、重叠 {PEER_OVERLAP} 字，同一个向量模型"
-    recall = _recall([each.asked.rank(each.ours) for each in found])
-    answered = [each for each in found if each.asked.rank(each.ours)]
-    kept = [each.asked.rank(each.readable) > 0 for each in answered]
-    return [
-        Figure(
-            measure=f"前 {K} 段里有正确的一段",
-            value=round(recall, 3),
-            unit="问题的比例",
-            goal=f"≥ {GOAL:g}",
-            holds=recall >= GOAL,
-            peer={
-                PEER: round(_recall([each.asked.rank(each.theirs) for each in found]), 3),
-                "不带上下文": round(_recall([each.asked.rank(each.alone) for each in found]), 3),
-                "只用关键词": round(_recall([each.asked.rank(each.by_words) for each in found]), 3),
-            },
-            includes=same,
-        ),
-        Figure(
-            measure=f"平均倒数排名，前 {K} 段",
-            value=round(_reciprocal([each.asked.rank(each.ours) for each in found]), 3),
-            unit="",
-            peer={PEER: round(_reciprocal([each.asked.rank(each.theirs) for each in found]), 3)},
-            includes=same,
-        ),
-        Figure(
-            measure=f"前 {K} 段一共有多长，中位数",
-            value=statistics.median(sum(map(len, each.ours)) for each in found),
-            unit="字",
-            peer={PEER: statistics.median(sum(map(len, each.theirs)) for each in found)},
-            includes="越长越容易含有答案，模型要读的也越多",
-        ),
-        Figure(measure="段落", value=counts["ours"], unit="段", peer={PEER: counts[PEER]}, includes=what),
-        Figure(
-            measure="找到的正确段落能进入提示词",
-            value=round(sum(kept) / len(kept), 3) if kept else 0.0,
-            unit="比例",
-            includes="下限没有挡住它",
-        ),
-        Figure(
-            measure="无关问题说不确定",
-            value=round(sum(not each.is_quoted for each in elsewhere) / len(elsewhere), 3),
-            unit="比例",
-            includes=f"没有模型时；{len(elsewhere)} 个手册里没有答案的日常问题",
-        ),
-        Figure(
-            measure="无关问题没有段落进入提示词",
-            value=round(sum(not each.readable for each in elsewhere) / len(elsewhere), 3),
-            unit="比例",
-            includes="有模型时的下限",
-        ),
-        Figure(
-            measure="一次提问用时，中位数",
-            value=round(statistics.median(each.seconds for each in found) * 1000, 1),
-            unit="毫秒",
-            includes="问题的向量与检索；资料已在内存里",
-        ),
-    ]
-
-
-def _recall(ranks: Sequence[int]) -> float:
-    return sum(rank > 0 for rank in ranks) / len(ranks)
-
-
-def _reciprocal(ranks: Sequence[int]) -> float:
-    return sum(1 / rank for rank in ranks if rank) / len(ranks)
 
 
 class _Clock:
@@ -390,7 +220,7 @@ def main() -> int:
     try:
         figures = asyncio.run(_run(options.man, options.limit_bytes, options.questions))
     except ImportError as error:
-        print(f"对照没有安装（{error.name}）：pip install 'jide[bench]'", file=sys.stderr)
+        print(f"对照没有安装（{error.name}）：用 make bench-knowledge 运行，它会装好", file=sys.stderr)
         return 1
     except Unmeasurable as missing:
         print(missing, file=sys.stderr)

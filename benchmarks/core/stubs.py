@@ -14,6 +14,7 @@ from bot.conversation.ports import ChatLine, Matrix, Vector
 
 DIMENSION = 384
 """As the built-in embedder's."""
+DIRECTIONS = 4_096
 
 
 class StubChat:
@@ -34,9 +35,12 @@ class StubEmbedder:
     model_id = "stub"
     dimension = DIMENSION
 
+    def __init__(self) -> None:
+        rows = np.random.default_rng(0).standard_normal((DIRECTIONS, DIMENSION), dtype=np.float32)
+        self._rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
     async def embed_query(self, text: str) -> Vector:
-        row = np.random.default_rng(zlib.crc32(text.encode())).standard_normal(DIMENSION, dtype=np.float32)
-        return row / np.float32(np.linalg.norm(row))
+        return self._rows[zlib.crc32(text.encode()) % DIRECTIONS]
 
     async def embed_passages(self, texts: Sequence[str]) -> Matrix:
         return np.stack([await self.embed_query(text) for text in texts])

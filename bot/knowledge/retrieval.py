@@ -19,7 +19,7 @@ from bot.knowledge.catalogue import Product
 from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.passage import Passage
 from bot.knowledge.ports import FlatIndex, PassageSheet, PassageStore
-from bot.knowledge.splitting import searchable_text
+from bot.knowledge.splitting import keyword_text
 
 CANDIDATES = 50
 """Passages taken from each ranking before they are fused: beyond it neither is good enough to win."""
@@ -150,7 +150,7 @@ class Retrieval:
 
 
 def _prepare(sheet: PassageSheet, make_index: Callable[[Matrix], FlatIndex]) -> _Library:
-    texts = [searchable_text(passage.heading, passage.text) for passage in sheet.passages]
+    texts = [keyword_text(passage.heading, passage.text) for passage in sheet.passages]
     place_of = {passage.id: place for place, passage in enumerate(sheet.passages)}
     places = np.array([place_of[int(id_)] for id_ in sheet.embedded_ids], np.int64)
     rows = np.full(len(sheet.passages), -1, np.int64)

@@ -26,6 +26,7 @@ LONGEST_SUBJECT = 40
 """Characters of a document's first sentence that complete an opaque title."""
 
 HEADING_SEPARATOR = " › "
+SUBJECT_MARK = "："
 
 _SENTENCE = re.compile(r".+?(?:[。！？!?；;…]+[”’」』）)】》\"']*|\.(?=\s)|\n|\Z)", re.DOTALL)
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -72,8 +73,18 @@ def split(text: str, *, is_markdown: bool) -> list[NewPassage]:
 
 
 def searchable_text(heading: str, text: str) -> str:
-    """What is embedded and searched: a passage with its headings."""
+    """What is embedded: a passage with its headings."""
     return f"{heading}\n{text}" if heading else text
+
+
+def keyword_text(heading: str, text: str) -> str:
+    """What keywords are sought in: the same without the sentence that completes an opaque title, which would
+    only make its words common, standing in every passage of its document."""
+    title, separator, rest = heading.partition(HEADING_SEPARATOR)
+    name, mark, _ = title.partition(SUBJECT_MARK)
+    if mark and not _CHINESE.search(name):
+        heading = f"{name}{separator}{rest}"
+    return searchable_text(heading, text)
 
 
 def _with_subject(blocks: list[Block]) -> list[Block]:
@@ -86,7 +97,7 @@ def _with_subject(blocks: list[Block]) -> list[Block]:
     subject = " ".join(sentence[0].split())[:LONGEST_SUBJECT] if sentence else ""
     if not _CHINESE.search(subject):
         return blocks
-    return [replace(blocks[0], text=f"{blocks[0].text}：{subject}"), *blocks[1:]]
+    return [replace(blocks[0], text=f"{blocks[0].text}{SUBJECT_MARK}{subject}"), *blocks[1:]]
 
 
 def _sections(blocks: list[Block]) -> list[_Section]:

@@ -10,6 +10,7 @@ import pytest
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.scope import Scope
 from bot.memory.fact import ForgetReceipt
+from bot.storage.sql.reembedding import SqlVectors
 from tests.memory_stage import (
     DIMENSION,
     GROUP,
@@ -193,7 +194,7 @@ async def test_newer_vectors_say_when_they_expire(stage: Stage) -> None:
     assert newer is not None and len(newer.fact_ids) == 0
 
 
-@pytest.mark.parametrize("change", ["forget", "clear", "join", "first in the place", "model"])
+@pytest.mark.parametrize("change", ["forget", "clear", "join", "first in the place", "model", "reindex"])
 async def test_newer_vectors_are_none_after_anything_but_adding(stage: Stage, change: str) -> None:
     account, other = await stage.arrive("a"), await stage.arrive("b", "union")
     place = PRIVATE if change != "first in the place" else GROUP
@@ -210,6 +211,9 @@ async def test_newer_vectors_are_none_after_anything_but_adding(stage: Stage, ch
             await stage.accounts.learn_unionid(account.id, "union")
         case "first in the place":
             await stage.remember(account, "四", place=GROUP)
+        case "reindex":
+            await SqlVectors(stage.database, stage.clock).begin(again=True)
+            await stage.facts.add_vectors(scope, ids, vectors_of(["一", "二"]), MODEL)
         case "model":
             await stage.facts.keep(scope, [stage.fact("四")], vectors_of(["四"]), "model-b", source_turn=None)
     scope = (await stage.refreshed(account)).scope(place.place)

@@ -171,7 +171,7 @@ async def test_a_cancelled_snapshot_gives_its_reader_back(database: Database) ->
             await asyncio.Event().wait()
 
     for _ in range(3):
-        tasks = [asyncio.create_task(linger()) for _ in range(2)]
+        tasks = [asyncio.create_task(linger()) for _ in range(database_module.READERS)]
         await asyncio.sleep(0.01)
         for task in tasks:
             task.cancel()
@@ -179,6 +179,46 @@ async def test_a_cancelled_snapshot_gives_its_reader_back(database: Database) ->
     await database.write(put("a", 1))
     assert await database.read(ALL) == [("a", 1)]
     await database.quiesce_and_checkpoint()
+
+
+async def test_a_view_does_not_move(database: Database) -> None:
+    await database.write(put("a", 1))
+    has_looked, may_go_on = threading.Event(), threading.Event()
+
+    def look(connection: sqlite3.Connection) -> list[object]:
+        before = ALL.rows(connection)
+        has_looked.set()
+        assert may_go_on.wait(10)
+        return [before, ALL.rows(connection)]
+
+    viewing = asyncio.create_task(database.view(look))
+    await asyncio.to_thread(has_looked.wait, 10)
+    await database.write(put("b", 2))
+    may_go_on.set()
+    assert await viewing == [[("a", 1)], [("a", 1)]]
+    assert await database.view(ALL.rows) == [("a", 1), ("b", 2)]
+
+
+@pytest.mark.parametrize("error", [LookupError, ValueError])
+async def test_what_a_view_raises_is_its_callers(database: Database, error: type[Exception]) -> None:
+    def fail(connection: sqlite3.Connection) -> None:
+        ALL.rows(connection)
+        raise error("on purpose")
+
+    for _ in range(database_module.READERS + 1):
+        with pytest.raises(error, match="on purpose"):
+            await database.view(fail)
+    await database.write(put("a", 1))
+    assert await database.view(ALL.rows) == [("a", 1)]
+    await database.quiesce_and_checkpoint()
+
+
+async def test_a_view_cannot_write_and_ends_with_the_database(database: Database) -> None:
+    with pytest.raises(StoreUnavailable, match="readonly"):
+        await database.view(lambda connection: INSERT.run(connection, name="a", value=1).rowcount)
+    await database.close()
+    with pytest.raises(StoreUnavailable):
+        await database.view(ALL.rows)
 
 
 async def test_readers_cannot_write(database: Database) -> None:

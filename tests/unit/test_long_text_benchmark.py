@@ -8,10 +8,15 @@ from pathlib import Path
 import pytest
 
 from benchmarks import long_text, report
-from benchmarks.long_text import Asked, Question, Unmeasurable, figures_of, read_questions, read_text
-from bot.knowledge.ingest import IngestReport
-
-REPORT = IngestReport(documents=1, passages=7, skipped=0)
+from benchmarks.long_text import (
+    PARAPHRASED,
+    Asked,
+    Question,
+    Unmeasurable,
+    ranks_of,
+    read_questions,
+    read_text,
+)
 
 
 def asked(*ranks: int) -> list[Asked]:
@@ -20,11 +25,12 @@ def asked(*ranks: int) -> list[Asked]:
 
 
 def test_a_question_counts_when_its_passage_is_among_the_first_five() -> None:
-    recall, reciprocal, *_ = figures_of(asked(1, 5, 6, 0), REPORT, 100, 2.0)
+    recall, reciprocal = ranks_of(asked(1, 5, 6, 0), "问", 100, has_goal=True)
     assert (recall.value, recall.goal, recall.holds) == (0.5, "≥ 0.8", False)
     assert recall.peer == {"只用关键词": 0.0, "只用向量": 1.0}
     assert reciprocal.value == round((1 + 1 / 5 + 1 / 6) / 4, 3)
-    assert figures_of(asked(1, 2, 3, 4, 6), REPORT, 100, 2.0)[0].holds is True
+    assert ranks_of(asked(1, 2, 3, 4, 6), "问", 100, has_goal=True)[0].holds is True
+    assert ranks_of(asked(0), "问", 100, has_goal=False)[0].holds is None
 
 
 def test_white_space_does_not_hide_an_answer() -> None:
@@ -41,11 +47,11 @@ def test_a_text_is_cut_between_characters(tmp_path: Path) -> None:
 
 
 def test_only_questions_that_the_text_answers_are_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    (question,) = read_questions("前文。fromdos(1),\n  todos(1), frommac(1) 后文。".encode())
+    (question,) = read_questions("前文。fromdos(1),\n  todos(1), frommac(1) 后文。".encode(), PARAPHRASED)
     assert "Windows" in question.text
     assert "不是完整的" in capsys.readouterr().out
     with pytest.raises(Unmeasurable):
-        read_questions("别的书。".encode())
+        read_questions("别的书。".encode(), PARAPHRASED)
 
 
 def test_a_missing_text_is_said_in_words(
@@ -60,8 +66,8 @@ def test_what_does_not_hold_fails_and_is_written_down(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(report, "RESULTS", tmp_path / "results")
-    assert report.publish("x", figures_of(asked(1), REPORT, 100, 2.0)) == 0
-    assert report.publish("x", figures_of(asked(0), REPORT, 100, 2.0)) == 1
+    assert report.publish("x", ranks_of(asked(1), "问", 100, has_goal=True)) == 0
+    assert report.publish("x", ranks_of(asked(0), "问", 100, has_goal=True)) == 1
     rows = json.loads((tmp_path / "results" / "x.json").read_text("utf-8"))
     assert set(rows[0]) == {"measure", "value", "unit", "goal", "holds", "peer", "includes"}
     assert str(tmp_path) not in json.dumps(rows)

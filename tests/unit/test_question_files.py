@@ -8,10 +8,13 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 HANDBOOK = ROOT / "tests/data/handbook.md"
-FILES = (ROOT / "tests/data/handbook_questions.yaml", ROOT / "benchmarks/questions/debian_reference.yaml")
+QUESTIONS = ROOT / "benchmarks/questions"
+FILES = (ROOT / "tests/data/handbook_questions.yaml", QUESTIONS / "debian_reference.yaml")
+PLAIN = (QUESTIONS / "debian_reference_plain.yaml", QUESTIONS / "manpages_zh.yaml")
+"""Written in the usual names of things, which their answers use too."""
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", (*FILES, *PLAIN), ids=lambda path: path.stem)
 def test_there_are_ten_questions_each_with_its_answer(path):
     questions = yaml.safe_load(path.read_text("utf-8"))["questions"]
     assert len({each["question"] for each in questions}) == len(questions) >= 10

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.conversation.errors import RejectedInput
-from bot.knowledge.splitting import LONGEST, MERGE_UP_TO, decode, searchable_text, split
+from bot.knowledge.splitting import LONGEST, MERGE_UP_TO, decode, keyword_text, searchable_text, split
 
 
 def passages(text: str, *, is_markdown: bool = True) -> list[tuple[str, str]]:
@@ -209,6 +209,13 @@ def test_nothing_to_read(text: str) -> None:
 def test_searched_with_headings() -> None:
     assert searchable_text("店 › 退货", "七天。") == "店 › 退货\n七天。"
     assert searchable_text("", "七天。") == "七天。"
+
+
+def test_keywords_are_not_sought_in_what_completes_a_title() -> None:
+    assert keyword_text("FAQ：退换货说明。 › 时限", "七天。") == "FAQ › 时限\n七天。"
+    assert keyword_text("FAQ：退换货说明。", "七天。") == "FAQ\n七天。"
+    assert keyword_text("店：说明 › 退货", "七天。") == "店：说明 › 退货\n七天。"
+    assert keyword_text("", "FAQ：七天。") == "FAQ：七天。"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030", "gbk", "utf-16"])

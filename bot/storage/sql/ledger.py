@@ -16,9 +16,7 @@ from bot.storage.sql.schema import job, to_ms, turn
 from bot.storage.sql.scopes import is_current, shelf_of
 from bot.storage.sql.statements import Statement, insert_into
 
-_INSERT_TURN = Statement(
-    insert_into(turn, "shelf_id", "inbox_id", "question", "answer", "decided_by", "at").returning(turn.c.id)
-)
+_INSERT_TURN = Statement(insert_into(turn, "shelf_id", "inbox_id", "question", "answer", "decided_by", "at"))
 _INSERT_JOB = Statement(
     insert_into(job, "turn_id", "account_id", "place", "epoch", "state", "due_at", "tries", "error")
 )
@@ -61,7 +59,7 @@ class SqlLedger:
 def _store_turn(
     connection: sqlite3.Connection, inbox_id: int, scope: Scope, message: Message, reply: Reply
 ) -> Turn:
-    row = _INSERT_TURN.first(
+    stored = _INSERT_TURN.run(
         connection,
         shelf_id=shelf_of(connection, scope.account, scope.place),
         inbox_id=inbox_id,
@@ -70,8 +68,8 @@ def _store_turn(
         decided_by=reply.decided_by,
         at=to_ms(message.sent_at),
     )
-    assert row is not None
-    return Turn(id=row[0], question=message.text, answer=reply.text, at=message.sent_at)
+    assert stored.lastrowid is not None
+    return Turn(id=stored.lastrowid, question=message.text, answer=reply.text, at=message.sent_at)
 
 
 def _store_job(connection: sqlite3.Connection, scope: Scope, stored: Turn, now: int) -> None:
