@@ -42,6 +42,8 @@ WARM_SECONDS = 10
 SECONDS = 20
 LAG_PROBE_SECONDS = 0.005
 K = 5
+EVENLY, BY_MEMORIES = "均匀", "偏重"
+"""Who chats: everybody alike, or each as often as they have memories."""
 
 
 @dataclass(slots=True)
@@ -70,7 +72,7 @@ async def _measure(folder: Path, progress: Progress, *, towns: int) -> list[Figu
         people = await _fill(population, sizes, progress)
         await settle(database)
         figures: list[Figure] = []
-        for name, weights in (("每人同样常来", np.ones(len(sizes))), ("记忆多的人常来", sizes)):
+        for name, weights in ((EVENLY, np.ones(len(sizes))), (BY_MEMORIES, sizes)):
             index = PersonIndex(population.facts, SystemClock(), model_id=lambda: MODEL)
             town = _Town(population, index, people, weights / weights.sum())
             await town.chat(WARM_SECONDS, f"{name}，预热", progress)
@@ -143,23 +145,24 @@ async def _probe(load: _Load) -> None:
 
 
 def _figures(load: _Load, who: str, memories: int, *, is_large: bool) -> list[Figure]:
+    is_uniform = who == EVENLY
     what = (
         f"真实：SQLite（FULL）、PersonIndex（{LIMIT_BYTES >> 20} MiB）；没有向量模型和对话模型；"
-        f"{memories} 条记忆，每秒 {RATE} 轮、各一次查找和一次持久写入，{SECONDS} 秒，{who}"
+        f"{memories} 条记忆，每秒 {RATE} 轮、各一次查找和一次持久写入，{SECONDS} 秒；"
+        f"{'每人同样常来' if is_uniform else '记忆多的人来得多'}"
     )
-    is_uniform = who.startswith("每人")
     mean = float(np.mean(load.searches))
     slow, upsert, lag = (percentile(each, 99) for each in (load.searches, load.upserts, load.lags))
     searching = is_uniform or not is_large
     rows: list[tuple[str, float, Goal | None]] = [
-        ("查找，平均", mean, None if is_large else at_most(mean, 2)),
-        ("查找，p99", slow, at_most(slow, 10) if searching else None),
-        ("持久写入，p99", upsert, at_most(upsert, 40 if is_large else 15)),
-        ("事件循环迟到，p99", lag, at_most(lag, 5)),
+        ("查找平均", mean, None if is_large else at_most(mean, 2)),
+        ("查找 p99", slow, at_most(slow, 10) if searching else None),
+        ("写入 p99", upsert, at_most(upsert, 40 if is_large else 15)),
+        ("循环迟到 p99", lag, at_most(lag, 5)),
     ]
     return [
         Figure(
-            measure=f"{memories // 10_000} 万条，{who}：{name}",
+            measure=f"{round(memories / 10_000)} 万条{who}：{name}",
             value=sig(value),
             unit="毫秒",
             goal=goal.words if goal else "",

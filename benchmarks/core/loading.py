@@ -91,7 +91,7 @@ def _figures(ours: Sequence[float], rows: Sequence[float]) -> list[Figure]:
     )
     return [
         Figure(
-            measure="读入一人的向量，比一条一行快",
+            measure="读入向量，比一条一行快",
             value=sig(times),
             unit="倍",
             goal=goal.words,

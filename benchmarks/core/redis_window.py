@@ -66,7 +66,7 @@ async def _measure(window: RedisTurnWindow, peer: Redis, progress: Progress) -> 
     )
     return [
         Figure(
-            measure="短期记忆写入 Redis，比三次调用快",
+            measure="写入 Redis，比三次调用快",
             value=sig(times),
             unit="倍",
             goal=goal.words,
@@ -74,7 +74,7 @@ async def _measure(window: RedisTurnWindow, peer: Redis, progress: Progress) -> 
             includes=what,
         ),
         Figure(
-            measure="短期记忆写入 Redis",
+            measure="写入 Redis",
             value=sig(percentile(one_call, 50)),
             unit="次/秒",
             peer={"三次调用": sig(percentile(three_calls, 50))},

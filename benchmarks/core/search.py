@@ -130,12 +130,12 @@ def _speed(timed: _Timed) -> list[Figure]:
     big_ms = sig(percentile(timed.big, 50) * 1000)
     return [
         Figure(
-            measure=f"在一人的 {MEMORIES} 条记忆里查找，比大索引快",
+            measure="一人的查找，比大索引快",
             value=sig(alone),
             unit="倍",
             goal=goal.words,
             holds=goal.holds,
-            includes=f"双方都只算查找，向量已在内存，单线程；对照：{big}",
+            includes=f"一人 {MEMORIES} 条；双方都只算查找，向量已在内存，单线程；对照：{big}",
         ),
         Figure(
             measure="查找本身",
@@ -145,14 +145,14 @@ def _speed(timed: _Timed) -> list[Figure]:
             includes="FaissFlat.search",
         ),
         Figure(
-            measure="查找，连同向 SQLite 核对版本",
+            measure="查找连同核对版本",
             value=sig(percentile(timed.whole, 50) * 1000),
             unit="毫秒",
             peer={name: big_ms},
             includes="PersonIndex.search：每次先读一次版本，忘掉的才不会再出现；大索引没有这一步",
         ),
         Figure(
-            measure="查找连同核对版本，比大索引快",
+            measure="连同核对版本，比大索引快",
             value=sig(median_ratio(timed.big, timed.whole)),
             unit="倍",
             includes="同上",
