@@ -1,7 +1,7 @@
 """Run the core's benchmarks: `make bench-core`, or `python -m benchmarks.core [--only NAME …] [--large]`.
 
 Exit codes: 0, 1 where a goal isn't held or a peer isn't installed. Without options about five minutes;
-`--large` adds 1 M memories, a few minutes and 5 GB of disk.
+`--large` adds 1 M memories, four minutes and 4 GB of disk.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def main() -> int:
     known = measures()
     parser = argparse.ArgumentParser(description="核心的基准：写入、查找、应答、启动")
     parser.add_argument("--only", nargs="+", choices=known, help="只量这几项；结果文件里也只有这几项")
-    parser.add_argument("--large", action="store_true", help="另量一百万条记忆，约 5 GB 磁盘")
+    parser.add_argument("--large", action="store_true", help="另量一百万条记忆，约 4 GB 磁盘")
     options = parser.parse_args()
     wanted = options.only or [name for name in known if options.large or name != "chats-large"]
     return publish("core", asyncio.run(_run({name: known[name] for name in wanted})))

@@ -153,12 +153,13 @@ def _figures(load: _Load, who: str, memories: int, *, is_large: bool) -> list[Fi
     )
     mean = float(np.mean(load.searches))
     slow, upsert, lag = (percentile(each, 99) for each in (load.searches, load.upserts, load.lags))
-    searching = is_uniform or not is_large
+    # A million weighted by memories is 1 GB of hot vectors before a cache of an eighth: shown, not promised.
+    is_promised = is_uniform or not is_large
     rows: list[tuple[str, float, Goal | None]] = [
         ("查找平均", mean, None if is_large else at_most(mean, 2)),
-        ("查找 p99", slow, at_most(slow, 10) if searching else None),
-        ("写入 p99", upsert, at_most(upsert, 40 if is_large else 15)),
-        ("循环迟到 p99", lag, at_most(lag, 5)),
+        ("查找 p99", slow, at_most(slow, 10) if is_promised else None),
+        ("写入 p99", upsert, at_most(upsert, 40 if is_large else 15) if is_promised else None),
+        ("循环迟到 p99", lag, at_most(lag, 5) if is_promised else None),
     ]
     return [
         Figure(
