@@ -11,8 +11,8 @@ from bot.answering.background import Background
 from bot.answering.evidence import is_worth_reading, memory_strength, passage_strength
 from bot.answering.links import without_links
 from bot.answering.plain_text import plain_text
-from bot.answering.prompt import local_date
 from bot.answering.question import Answer, Question
+from bot.conversation.local_time import local_date
 from bot.conversation.masking import mask_secrets
 from bot.conversation.ports import Embedder
 from bot.conversation.wording import Wording

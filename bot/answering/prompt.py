@@ -6,12 +6,13 @@ what they are; secrets are masked; what people said is quoted, one line each, un
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
 
 from bot.answering.question import Question
 from bot.conversation.errors import ConfigurationError
+from bot.conversation.local_time import LOCAL_TIME, local_date
 from bot.conversation.masking import mask_secrets
 from bot.conversation.ports import ChatLine
 from bot.conversation.turn import Turn
@@ -23,8 +24,6 @@ from bot.memory.recall import RecalledFact
 PROMPT_FILE = "answer.md"
 USER_MARK = "<!-- user -->"
 """What stands below it in the template is the user's message, what stands above the system's."""
-LOCAL_TIME = timezone(timedelta(hours=8))
-"""Beijing time: what people here mean by today."""
 
 _PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
 _REQUIRED = frozenset({"question"})
@@ -85,11 +84,6 @@ def render_prompt(template: Template, question: Question) -> tuple[ChatLine, ...
             "question": _masked(question.text),
         }
     )
-
-
-def local_date(at: datetime) -> str:
-    """The day in Beijing time, e.g. `2026-11-29`."""
-    return at.astimezone(LOCAL_TIME).date().isoformat()
 
 
 def _moment(at: datetime) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 from typing import TypeAlias
 
 from bot.conversation.message import Message
@@ -16,9 +15,6 @@ StatusReport: TypeAlias = Callable[[], Awaitable[Mapping[str, str]]]
 A value under `DEGRADED` says what doesn't work; its absence, or "", means all is well.
 """
 DEGRADED = "降级"
-
-LOCAL_TIME = timezone(timedelta(hours=8))
-"""Beijing time, all of China's: people read dates in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +47,6 @@ class Asker:
     @property
     def is_in_group(self) -> bool:
         return self.message.conversation.is_group
-
-
-def local_date(at: datetime) -> str:
-    """The day in Beijing time, e.g. `2025-11-29`."""
-    return at.astimezone(LOCAL_TIME).date().isoformat()
 
 
 def channel_name(wording: Wording, channel: str) -> str:

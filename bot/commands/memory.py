@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from loguru import logger
 
-from bot.commands.context import Asker, channel_name, local_date
+from bot.commands.context import Asker, channel_name
 from bot.conversation.errors import StoreUnavailable
+from bot.conversation.local_time import local_date
 from bot.conversation.text import clip
 from bot.conversation.wording import Wording
 from bot.memory.explicit import facts_of_explicit
