@@ -107,7 +107,7 @@ class Settings(Section):
     @property
     def is_wechat_tryout(self) -> bool:
         """The try-out account stands in for an official account."""
-        return self.is_loopback and not self.wechat.app_id
+        return self.is_loopback and not self.wechat.accounts
 
     @property
     def is_onebot_tryout(self) -> bool:
@@ -137,9 +137,14 @@ class Settings(Section):
     @property
     def secrets(self) -> tuple[str, ...]:
         """What no log line may hold."""
-        wechat, onebot = self.wechat, self.onebot
+        onebot = self.onebot
         keys = (self.llm.api_key, self.embedding.api_key, self.redis.url)
-        return tuple(filter(None, (wechat.token, wechat.aes_key, onebot.access_token, onebot.secret, *keys)))
+        of_accounts = (
+            secret
+            for account in (self.wechat, *self.wechat.more_accounts)
+            for secret in (account.token, account.aes_key, account.previous_aes_key, account.app_secret)
+        )
+        return tuple(filter(None, (*of_accounts, onebot.access_token, onebot.secret, *keys)))
 
     def nonebot_config(self) -> dict[str, Any]:
         """Keyword arguments of `nonebot.init`, which then reads no file of its own.

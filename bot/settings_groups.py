@@ -4,10 +4,11 @@ Invariant: frozen, already checked, and nothing here reads a file or the environ
 the setting's comment in `.env.prod` and its hint in an error, so it is Chinese.
 """
 
+import json
 import re
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from bot.conversation.message import PLAYGROUND
 
@@ -23,8 +24,8 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
 
 
-class WeChatSettings(Section):
-    """A WeChat official account. Without one, loopback serves the try-out account."""
+class WeChatAccount(Section):
+    """One official account."""
 
     app_id: str = Field(default="", description="公众号的开发者 ID（AppID）", examples=["wx0123456789abcdef"])
     token: str = Field(
@@ -39,7 +40,22 @@ class WeChatSettings(Section):
         description="消息加解密密钥（EncodingAESKey），43 个字母和数字；明文模式留空",
         examples=["公众号后台生成的43位密钥"],
     )
+    previous_aes_key: str = Field(
+        default="",
+        repr=False,
+        description="换密钥期间的旧 EncodingAESKey，新旧都认；平时留空",
+        examples=["换下来的43位密钥"],
+    )
+    app_secret: str = Field(
+        default="",
+        repr=False,
+        description="公众号的开发者密码（AppSecret）；认证过的账号填了它，慢的回答用客服消息送到；留空则只用被动回复",
+        examples=["公众号后台的AppSecret"],
+    )
     path: str = Field(default="/wechat", description="接收公众号消息的网址路径，以 / 开头")
+    api_base: str = Field(
+        default="https://api.weixin.qq.com", description="公众号接口的网址，经代理调用时才要改"
+    )
 
     @field_validator("app_id")
     @classmethod
@@ -50,7 +66,7 @@ class WeChatSettings(Section):
             raise ValueError("含有空白字符")
         return app_id
 
-    @field_validator("aes_key")
+    @field_validator("aes_key", "previous_aes_key")
     @classmethod
     def _check_aes_key(cls, key: str) -> str:
         if key and not AES_KEY.fullmatch(key):
@@ -65,6 +81,56 @@ class WeChatSettings(Section):
         if any(path == taken or path.startswith(f"{taken}/") for taken in ROUTES_TAKEN):
             raise ValueError("这个路径已有别的用途")
         return path
+
+    @field_validator("api_base")
+    @classmethod
+    def _check_api_base(cls, url: str) -> str:
+        return _http_address(url)
+
+
+class WeChatSettings(WeChatAccount):
+    """The official accounts. Without one, loopback serves the try-out account."""
+
+    taps: bool = Field(default=True, description="「继续」「人工」等词在微信里是否可以点：true 或 false")
+    more_accounts: tuple[WeChatAccount, ...] = Field(
+        default=(),
+        repr=False,
+        description="另外的公众号，JSON 列表，每个写 app_id、token、path 等，同上面各项；人设和资料可各用各的",
+        examples=['[{"app_id":"wx另一个","token":"另一个令牌","path":"/wechat2"}]'],
+    )
+
+    @field_validator("more_accounts", mode="before")
+    @classmethod
+    def _read_accounts(cls, raw: Any) -> Any:
+        return _read_accounts(raw) if isinstance(raw, str) else raw
+
+    @property
+    def accounts(self) -> tuple[WeChatAccount, ...]:
+        """Every configured account; () while there is none."""
+        return (self, *self.more_accounts) if self.app_id else self.more_accounts
+
+
+def _read_accounts(text: str) -> list[WeChatAccount]:
+    """Raises ValueError, in Chinese, naming which account and which part."""
+    try:
+        written = json.loads(text)
+    except ValueError:
+        raise ValueError("不是正确的 JSON 列表") from None
+    if not isinstance(written, list):
+        raise ValueError("不是 JSON 列表")
+    accounts: list[WeChatAccount] = []
+    for number, fields in enumerate(cast("list[Any]", written), start=1):
+        try:
+            account = WeChatAccount.model_validate(fields)
+        except ValidationError as error:
+            detail = error.errors(include_url=False, include_input=False)[0]
+            part = ".".join(map(str, detail["loc"])) or "整个"
+            told = detail.get("ctx", {}).get("error", "写法不对，或没有这一项")
+            raise ValueError(f"第 {number} 个公众号的 {part}：{told}") from None
+        if not account.app_id or not account.token:
+            raise ValueError(f"第 {number} 个公众号缺 app_id 或 token")
+        accounts.append(account)
+    return accounts
 
 
 class OneBotSettings(Section):
@@ -83,6 +149,13 @@ class OneBotSettings(Section):
         examples=["自己定的长密钥"],
     )
     prefix: str = Field(default="", description="群里以这个前缀开头的话也算对机器人说的；留空则不用前缀")
+
+
+def _http_address(url: str) -> str:
+    """Without a slash at its end; "" stays. Raises ValueError."""
+    if url and not re.match(r"https?://[^\s/]+\S*$", url):
+        raise ValueError("不是 http:// 或 https:// 开头的网址")
+    return url.rstrip("/")
 
 
 class RedisSettings(Section):
@@ -111,9 +184,7 @@ class ModelSettings(Section):
     @field_validator("base_url")
     @classmethod
     def _check_base_url(cls, url: str) -> str:
-        if url and not re.match(r"https?://[^\s/]+\S*$", url):
-            raise ValueError("不是 http:// 或 https:// 开头的网址")
-        return url.rstrip("/")
+        return _http_address(url)
 
 
 class LlmSettings(ModelSettings):
@@ -126,6 +197,9 @@ class LlmSettings(ModelSettings):
         default="", repr=False, description="对话模型的密钥；本机的模型可留空", examples=["您的密钥"]
     )
     model: str = Field(default="", description="对话模型的名字", examples=["qwen3"])
+    vision_model: str = Field(
+        default="", description="看图用的模型，同一个接口；留空则不看图，请人用文字说", examples=["qwen3-vl"]
+    )
     timeout_seconds: float = Field(default=60.0, gt=0, le=600, description="一次对话最多等几秒")
 
 

@@ -209,10 +209,13 @@ def _check_together(settings: Settings, values: Mapping[str, RawValue]) -> None:
     """What no field can see alone."""
     known = known_fields()
     wechat, onebot = settings.wechat, settings.onebot
-    if wechat.app_id or wechat.token or wechat.aes_key:
+    if wechat.app_id or wechat.token or wechat.aes_key or wechat.app_secret:
         for key, value in (("WECHAT__APP_ID", wechat.app_id), ("WECHAT__TOKEN", wechat.token)):
             if not value:
                 raise _refusal(key, "填了公众号的其他项，这一项却空着", values, known)
+    for name, what in (("app_id", "AppID"), ("path", "路径")):
+        if len({getattr(account, name) for account in wechat.accounts}) < len(wechat.accounts):
+            raise _refusal("WECHAT__MORE_ACCOUNTS", f"两个公众号的{what}相同", values, known)
     mentions_onebot = "ONEBOT__ACCESS_TOKEN" in values or onebot.secret or onebot.prefix
     if not settings.is_loopback and mentions_onebot and not onebot.access_token:
         raise ConfigurationError(

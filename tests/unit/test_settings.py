@@ -176,6 +176,9 @@ def test_every_secret_is_known_to_the_log():
         "WECHAT__APP_ID": "wx1",
         "WECHAT__TOKEN": "secret-1",
         "WECHAT__AES_KEY": "k" * 43,
+        "WECHAT__PREVIOUS_AES_KEY": "p" * 43,
+        "WECHAT__APP_SECRET": "secret-7",
+        "WECHAT__MORE_ACCOUNTS": '[{"app_id":"wx2","token":"secret-8","app_secret":"secret-9","path":"/2"}]',
         "ONEBOT__ACCESS_TOKEN": "secret-2",
         "ONEBOT__SECRET": "secret-3",
         "REDIS__URL": "redis://:secret-4@h",
@@ -187,5 +190,46 @@ def test_every_secret_is_known_to_the_log():
         "EMBEDDING__API_KEY": "secret-6",
     }
     hidden = {key for key, field in known_fields().items() if not field.repr}
-    assert set(read(**given).secrets) == {given[key] for key in hidden}
+    of_more = {"secret-8", "secret-9"}
+    expected = {given[key] for key in hidden - {"WECHAT__MORE_ACCOUNTS"}} | of_more
+    assert set(read(**given).secrets) == expected
     assert read().secrets == ()
+
+
+class TestSeveralAccounts:
+    FIRST = {"WECHAT__APP_ID": "wx1", "WECHAT__TOKEN": "one"}  # noqa: RUF012
+
+    def test_each_is_an_account(self):
+        more = '[{"app_id":"wx2","token":"two","path":"/second","aes_key":"' + "k" * 43 + '"}]'
+        accounts = read(**self.FIRST, WECHAT__MORE_ACCOUNTS=more).wechat.accounts
+        assert [(each.app_id, each.token, each.path) for each in accounts] == [
+            ("wx1", "one", "/wechat"),
+            ("wx2", "two", "/second"),
+        ]
+
+    def test_without_the_first_the_others_count(self):
+        more = '[{"app_id":"wx2","token":"two"}]'
+        settings = read(WECHAT__MORE_ACCOUNTS=more)
+        assert [each.app_id for each in settings.wechat.accounts] == ["wx2"]
+        assert not settings.is_wechat_tryout
+
+    @pytest.mark.parametrize(
+        ("more", "told"),
+        [
+            ("[{", "JSON"),
+            ('{"app_id":"wx2"}', "列表"),
+            ('[{"app_id":"wx2"}]', "第 1 个"),
+            (
+                '[{"app_id":"wx2","token":"t","path":"/2"},{"app_id":"wx3","token":"t","aes_key":"x"}]',
+                "第 2 个",
+            ),
+            ('[{"app_id":"wx2","token":"t","colour":"red"}]', "colour"),
+            ('["wx2"]', "第 1 个"),
+            ('[{"app_id":"wx2","token":"t"}]', "路径相同"),
+            ('[{"app_id":"wx1","token":"t","path":"/2"}]', "AppID相同"),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, more, told):
+        error = refused(**self.FIRST, WECHAT__MORE_ACCOUNTS=more)
+        assert error.key == "WECHAT__MORE_ACCOUNTS"
+        assert told in str(error)
