@@ -15,7 +15,7 @@ import numpy as np
 from bot.conversation.errors import EmbedderUnavailable, RejectedInput
 from bot.conversation.ports import Embedder, Matrix
 from bot.knowledge.passage import NewPassage
-from bot.knowledge.ports import PassageStore
+from bot.knowledge.ports import PassageStore, StoredDocument
 from bot.knowledge.splitting import decode, searchable_text, split
 
 MARKDOWN_SUFFIXES = (".md", ".markdown")
@@ -61,12 +61,18 @@ class Ingest:
         self._embedder = embedder
 
     async def ingest(
-        self, path: Path, on_progress: Callable[[int, int], None] = lambda done, total: None
+        self,
+        path: Path,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
+        *,
+        app_id: str = "",
     ) -> IngestReport:
         """Ingest a file, or the .md and .txt files of a folder and its folders.
 
         A document's name is its path within the folder, the folder's own name first; a file's is the
         same as if its folder were ingested. `on_progress` gets (passages embedded, passages in all).
+        `app_id`: the official account or bot that alone may answer from them; "" for all. A document of
+        one is never taken over by another.
 
         Raises:
             RejectedInput: there is no such file or folder, or the file is of another type.
@@ -81,12 +87,15 @@ class Ingest:
             except RejectedInput as refusal:
                 unreadable.append((name, str(refusal)))
                 continue
-            if self._is_stored(document.digest, await self._store.document_digest(name)):
+            stored = await self._store.find_document(name)
+            if stored is not None and stored.app_id != app_id:
+                unreadable.append((name, _owned(stored.app_id)))
+            elif self._is_stored(document.digest, stored):
                 skipped += 1
             else:
                 changed.append(document)
         total = sum(len(document.passages) for document in changed)
-        without_vectors = await self._store_all(changed, total, on_progress)
+        without_vectors = await self._store_all(changed, app_id, total, on_progress)
         return IngestReport(
             documents=len(changed),
             passages=total,
@@ -96,7 +105,11 @@ class Ingest:
         )
 
     async def _store_all(
-        self, documents: Sequence[_Document], total: int, on_progress: Callable[[int, int], None]
+        self,
+        documents: Sequence[_Document],
+        app_id: str,
+        total: int,
+        on_progress: Callable[[int, int], None],
     ) -> int:
         """Store each document; returns how many passages got no vector."""
         done = without_vectors = 0
@@ -117,7 +130,7 @@ class Ingest:
                 without_vectors += len(document.passages)
             model_id = self._embedder.model_id if self._embedder is not None and vectors is not None else ""
             await self._store.replace_document(
-                document.name, f"{document.digest}:{model_id}", document.passages, vectors, model_id
+                document.name, f"{document.digest}:{model_id}", document.passages, vectors, model_id, app_id
             )
             done += len(document.passages)
             on_progress(done, total)
@@ -134,11 +147,16 @@ class Ingest:
             on_count(start + len(batch))
         return np.concatenate(parts)
 
-    def _is_stored(self, digest: str, stored: str | None) -> bool:
+    def _is_stored(self, digest: str, stored: StoredDocument | None) -> bool:
         """Whether the stored document has this content, and vectors as good as we could make."""
-        if stored is None or not stored.startswith(f"{digest}:"):
+        if stored is None or not stored.digest.startswith(f"{digest}:"):
             return False
-        return self._embedder is None or stored == f"{digest}:{self._embedder.model_id}"
+        return self._embedder is None or stored.digest == f"{digest}:{self._embedder.model_id}"
+
+
+def _owned(app_id: str) -> str:
+    whose = f"公众号或机器人 {app_id} 的资料" if app_id else "大家共用的资料"
+    return f"同名的已经是{whose}；换个文件夹名再存"
 
 
 def _files(path: Path) -> list[tuple[str, Path]]:

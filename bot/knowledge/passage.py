@@ -22,3 +22,5 @@ class Passage:
     """The document's name."""
     heading: str
     text: str
+    app_id: str = ""
+    """The official account or bot it belongs to; "" to all of them."""

@@ -24,6 +24,15 @@ class PassageSheet:
     """`(n, d)`, rows as `embedded_ids`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredDocument:
+    """What is known of a document without reading it."""
+
+    digest: str
+    app_id: str
+    """The official account or bot it belongs to; "" to all of them."""
+
+
 class PassageStore(Protocol):
     async def knowledge_version(self) -> int:
         """Changes with every change of any document, also from another process."""
@@ -31,9 +40,7 @@ class PassageStore(Protocol):
 
     async def passage_sheet(self, model_id: str, dimension: int) -> PassageSheet: ...
 
-    async def document_digest(self, name: str) -> str | None:
-        """The digest the document was stored with, or None when it is not there."""
-        ...
+    async def find_document(self, name: str) -> StoredDocument | None: ...
 
     async def replace_document(
         self,
@@ -42,6 +49,7 @@ class PassageStore(Protocol):
         passages: Sequence[NewPassage],
         vectors: Matrix | None,
         model_id: str,
+        app_id: str = "",
     ) -> None:
         """Put a document in place of one of the same name, in one transaction."""
         ...

@@ -89,23 +89,25 @@ class Retrieval:
         self._make_index = make_index
         self._embedder = embedder
         self._catalogue = catalogue
-        self._library: _Library | None = None
-        self._library_key = (0, "", 0)
+        self._libraries: dict[str, _Library] = {}
+        """By the app_id that has documents of its own; "" is what all share."""
+        self._libraries_key = (0, "", 0)
         self._loading = anyio.Lock()
 
     async def retrieve(
-        self, question: str, k: int, query_vector: Vector | None = None
+        self, question: str, k: int, query_vector: Vector | None = None, app_id: str = ""
     ) -> tuple[RetrievedPassage, ...]:
         """At most `k` passages, best first; () when nothing is ingested or no word is shared and there
         is no vector. In addition, products that the question names stand before them; where it names none,
         those that share its words stand behind.
 
         `query_vector` is the question's `(d,)` vector of this embedder, made once by the caller and
-        shared with recall. Without one, keywords alone find.
+        shared with recall. Without one, keywords alone find. `app_id`: the official account or bot that
+        was asked; documents of another are not searched.
         """
         if k <= 0:
             return ()
-        library = await self._current()
+        library = await self._current(app_id)
         named, alike = await self._products(question)
         try:
             passages = await _ranked(library, question, k, query_vector)
@@ -126,17 +128,16 @@ class Retrieval:
         alike = catalogue.like(question, MOST_ALIKE)
         return (), tuple(_retrieved(product, score=share, is_named=False) for product, share in alike)
 
-    async def _current(self) -> _Library:
+    async def _current(self, app_id: str) -> _Library:
         key = (await self._store.knowledge_version(), *self._model())
-        if self._library is not None and self._library_key == key:
-            return self._library
-        async with self._loading:
-            if self._library is None or self._library_key != key:
-                _, model_id, dimension = key
-                sheet = await self._store.passage_sheet(model_id, dimension)
-                self._library = await anyio.to_thread.run_sync(_prepare, sheet, self._make_index)
-                self._library_key = (sheet.version, model_id, dimension)
-            return self._library
+        if not self._libraries or self._libraries_key != key:
+            async with self._loading:
+                if not self._libraries or self._libraries_key != key:
+                    _, model_id, dimension = key
+                    sheet = await self._store.passage_sheet(model_id, dimension)
+                    self._libraries = await anyio.to_thread.run_sync(_prepare_all, sheet, self._make_index)
+                    self._libraries_key = (sheet.version, model_id, dimension)
+        return self._libraries.get(app_id) or self._libraries[""]
 
     def _model(self) -> tuple[str, int]:
         """Id and dimension of the vectors to compare with; ("", 0) for none yet."""
@@ -147,6 +148,25 @@ class Retrieval:
         except EmbedderUnavailable:
             # A remote embedder that never answered does not know its dimension.
             return "", 0
+
+
+def _prepare_all(sheet: PassageSheet, make_index: Callable[[Matrix], FlatIndex]) -> dict[str, _Library]:
+    """What each app_id with documents of its own may read, and under "" what all share."""
+    owners = {"", *(passage.app_id for passage in sheet.passages)}
+    return {owner: _prepare(_readable(sheet, owner), make_index) for owner in owners}
+
+
+def _readable(sheet: PassageSheet, app_id: str) -> PassageSheet:
+    passages = tuple(each for each in sheet.passages if each.app_id in ("", app_id))
+    if len(passages) == len(sheet.passages):
+        return sheet
+    is_among = np.isin(sheet.embedded_ids, [each.id for each in passages])
+    return PassageSheet(
+        version=sheet.version,
+        passages=passages,
+        embedded_ids=sheet.embedded_ids[is_among],
+        matrix=sheet.matrix[is_among],
+    )
 
 
 def _prepare(sheet: PassageSheet, make_index: Callable[[Matrix], FlatIndex]) -> _Library:

@@ -8,6 +8,7 @@ import pytest
 
 from bot.conversation.errors import EmbedderUnavailable
 from bot.knowledge.passage import NewPassage
+from bot.knowledge.ports import StoredDocument
 from bot.storage.sql.database import Database
 from bot.storage.sql.passages import SqlPassages
 from tests.memory_stage import DIMENSION, MODEL, HandClock, vectors_of
@@ -29,7 +30,7 @@ def passages(*texts: str) -> list[NewPassage]:
 
 async def test_nothing_is_stored_at_first(store: SqlPassages) -> None:
     assert await store.knowledge_version() == 0
-    assert await store.document_digest("手册.md") is None
+    assert await store.find_document("手册.md") is None
     sheet = await store.passage_sheet(MODEL, DIMENSION)
     assert (sheet.passages, sheet.matrix.shape) == ((), (0, DIMENSION))
 
@@ -44,7 +45,7 @@ async def test_a_document_comes_back_whole(store: SqlPassages) -> None:
     assert sheet.embedded_ids.tolist() == [each.id for each in sheet.passages]
     np.testing.assert_array_equal(sheet.matrix, vectors_of(texts))
     assert sheet.version == await store.knowledge_version() == 1
-    assert await store.document_digest("手册.md") == "d1"
+    assert await store.find_document("手册.md") == StoredDocument(digest="d1", app_id="")
 
 
 async def test_a_document_replaces_the_one_of_its_name_alone(store: SqlPassages) -> None:
@@ -53,7 +54,7 @@ async def test_a_document_replaces_the_one_of_its_name_alone(store: SqlPassages)
     await store.replace_document("a", "d3", passages("新"), vectors_of(["新"]), MODEL)
     sheet = await store.passage_sheet(MODEL, DIMENSION)
     assert [(each.document, each.text) for each in sheet.passages] == [("b", "另一份"), ("a", "新")]
-    assert await store.document_digest("a") == "d3"
+    assert await store.find_document("a") == StoredDocument(digest="d3", app_id="")
     assert await store.knowledge_version() == 3
 
 
@@ -86,10 +87,18 @@ async def test_unusable_vectors_leave_the_old_document(store: SqlPassages, vecto
     await store.replace_document("a", "d1", passages("旧"), None, MODEL)
     with pytest.raises(EmbedderUnavailable):
         await store.replace_document("a", "d2", passages("新"), vectors, MODEL)
-    assert await store.document_digest("a") == "d1"
+    assert await store.find_document("a") == StoredDocument(digest="d1", app_id="")
 
 
 async def test_a_document_may_be_empty(store: SqlPassages) -> None:
     await store.replace_document("a", "d1", passages("旧"), None, MODEL)
     await store.replace_document("a", "d2", [], None, MODEL)
     assert (await store.passage_sheet(MODEL, DIMENSION)).passages == ()
+
+
+async def test_a_document_of_one_account_says_so(store):
+    await store.replace_document("a", "d1", passages("一"), None, MODEL, "wx1")
+    await store.replace_document("b", "d2", passages("二"), None, MODEL)
+    sheet = await store.passage_sheet(MODEL, DIMENSION)
+    assert [(each.document, each.app_id) for each in sheet.passages] == [("a", "wx1"), ("b", "")]
+    assert await store.find_document("a") == StoredDocument(digest="d1", app_id="wx1")

@@ -417,9 +417,10 @@ async def test_a_migration_is_preceded_by_a_backup(tmp_path: Path, monkeypatch: 
     async with a_house(folder) as stage:
         await live_in(stage)
     assert not list((folder / "backups").glob("*")), "a new file needs none"
+    stored = migrating.HEAD
     monkeypatch.setattr(migrating, "HEAD", "later")
     Database(folder / "jide.db").prepare()
-    (archive,) = (folder / "backups").glob("before-0001-*.tar.gz")
+    (archive,) = (folder / "backups").glob(f"before-{stored}-*.tar.gz")
     monkeypatch.undo()
     assert put_back(archive, tmp_path / "other").counts["fact"] == 2
 

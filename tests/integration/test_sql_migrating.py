@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
+from sqlalchemy.pool import StaticPool
 
 from bot.conversation.errors import ConfigurationError
 from bot.storage.sql import migrating
@@ -33,7 +35,10 @@ def objects(path: Path) -> dict[str, list[str]]:
 
 
 def parts(sql: str) -> list[str]:
-    return sorted(re.split(r", (?=CONSTRAINT )", " ".join(sql.split()).removesuffix(" )")))
+    """In any order: a column that a migration adds is written behind the constraints."""
+    return sorted(
+        re.split(r", (?=CONSTRAINT |[a-z_]+ [A-Z]+)", " ".join(sql.split()).removesuffix(")").rstrip())
+    )
 
 
 async def opened_once(path: Path) -> None:
@@ -62,6 +67,24 @@ def test_head_is_the_newest_revision() -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     assert ScriptDirectory.from_config(config).get_current_head() == migrating.HEAD
+
+
+async def test_what_the_first_schema_held_stays(tmp_path: Path) -> None:
+    path = tmp_path / "jide.db"
+    connection = sqlite3.connect(path, isolation_level=None)
+    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as shared:
+        config.attributes["connection"] = shared
+        command.upgrade(config, "0001")
+        shared.exec_driver_sql("INSERT INTO document (name, digest, at) VALUES ('手册/退货.md', 'd', 7)")
+    connection.close()
+    await opened_once(path)
+    with sqlite3.connect(path) as connection:
+        rows = connection.execute("SELECT name, digest, at, app_id FROM document").fetchall()
+    connection.close()
+    assert rows == [("手册/退货.md", "d", 7, "")]
 
 
 async def test_two_starts_at_once_migrate_once(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from bot.conversation.errors import EmbedderUnavailable, RejectedInput
 from bot.conversation.ports import Matrix
 from bot.knowledge.ingest import Ingest
 from bot.knowledge.passage import NewPassage
+from bot.knowledge.ports import StoredDocument
 
 
 class Shelf:
@@ -17,12 +18,15 @@ class Shelf:
 
     def __init__(self) -> None:
         self.digests: dict[str, str] = {}
+        self.owners: dict[str, str] = {}
         self.passages: dict[str, list[NewPassage]] = {}
         self.vectors: dict[str, Matrix | None] = {}
         self.models: dict[str, str] = {}
 
-    async def document_digest(self, name: str) -> str | None:
-        return self.digests.get(name)
+    async def find_document(self, name: str) -> StoredDocument | None:
+        if name not in self.digests:
+            return None
+        return StoredDocument(digest=self.digests[name], app_id=self.owners[name])
 
     async def replace_document(
         self,
@@ -31,8 +35,10 @@ class Shelf:
         passages: Sequence[NewPassage],
         vectors: Matrix | None,
         model_id: str,
+        app_id: str = "",
     ) -> None:
         self.digests[name] = digest
+        self.owners[name] = app_id
         self.passages[name] = list(passages)
         self.vectors[name] = vectors
         self.models[name] = model_id
@@ -190,3 +196,18 @@ async def test_what_cannot_be_ingested_is_refused_in_words(
 ) -> None:
     with pytest.raises(RejectedInput, match=r"\.md"):
         await ingest(shelf, embedder).ingest(folder / name)
+
+
+async def test_a_document_of_one_account_is_not_taken_over(shelf, tmp_path):
+    file = tmp_path / "资料" / "营业时间.md"
+    file.parent.mkdir()
+    file.write_text("早上九点开门。", "utf-8")
+    await Ingest(shelf, None).ingest(file, app_id="wx1")
+    file.write_text("早上十点开门。", "utf-8")
+    for other in ("", "wx2"):
+        report = await Ingest(shelf, None).ingest(file, app_id=other)
+        assert report.documents == 0
+        assert [name for name, _ in report.unreadable] == ["资料/营业时间.md"]
+        assert "wx1" in report.unreadable[0][1]
+    assert shelf.owners == {"资料/营业时间.md": "wx1"}
+    assert (await Ingest(shelf, None).ingest(file, app_id="wx1")).documents == 1

@@ -216,3 +216,26 @@ async def test_a_context_ends_with_its_document() -> None:
     documents.sheet = replace(documents.sheet, passages=(*documents.sheet.passages, other))
     found = await retrieval(documents, None).retrieve("另见", 1)
     assert found[0].context == (other,)
+
+
+async def test_the_documents_of_another_account_are_not_searched():
+    documents = Documents(TEXTS)
+    mine, other, *_ = documents.sheet.passages
+    documents.sheet = replace(
+        documents.sheet,
+        passages=(replace(mine, app_id="wx1"), replace(other, app_id="wx2"), *documents.sheet.passages[2:]),
+    )
+    asked = retrieval(documents, Questions())
+    by_meaning = vector(1, 1, 1, 1)
+    found = {
+        app_id: {each.passage.text for each in await asked.retrieve("", 9, by_meaning, app_id)}
+        for app_id in ("wx1", "wx2", "wx3", "")
+    }
+    shared = set(TEXTS[2:])
+    assert found == {
+        "wx1": {TEXTS[0], *shared},
+        "wx2": {TEXTS[1], *shared},
+        "wx3": shared,
+        "": shared,
+    }
+    assert documents.loads == 1

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, delete, func, select
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.ports import Clock, Matrix
 from bot.knowledge.passage import NewPassage, Passage
-from bot.knowledge.ports import PassageSheet
+from bot.knowledge.ports import PassageSheet, StoredDocument
 from bot.storage.sql.database import Database
 from bot.storage.sql.schema import document, passage, stamp, to_ms
 from bot.storage.sql.statements import Row, Statement, insert_into
@@ -26,14 +26,14 @@ _RAISE_VERSION = Statement(
         index_elements=[stamp.c.name], set_={"value": stamp.c.value + 1}
     )
 )
-_DIGEST = Statement(select(document.c.digest).where(document.c.name == bindparam("name")))
+_FIND = Statement(select(document.c.digest, document.c.app_id).where(document.c.name == bindparam("name")))
 _DELETE = Statement(delete(document).where(document.c.name == bindparam("name")))
-_INSERT = Statement(insert_into(document, "name", "digest", "at"))
+_INSERT = Statement(insert_into(document, "name", "digest", "at", "app_id"))
 _INSERT_PASSAGE = Statement(
     insert_into(passage, "document_id", "position", "heading", "text", "model", "vector")
 )
 _PASSAGES = Statement(
-    select(passage.c.id, document.c.name, passage.c.heading, passage.c.text)
+    select(passage.c.id, document.c.name, passage.c.heading, passage.c.text, document.c.app_id)
     .join_from(passage, document, document.c.id == passage.c.document_id)
     .order_by(passage.c.id)
 )
@@ -62,9 +62,9 @@ class SqlPassages:
             vectors = await read(_VECTORS, model=model_id, size=4 * dimension) if dimension else []
         return await asyncio.to_thread(_sheet, version[0][0] if version else 0, passages, vectors, dimension)
 
-    async def document_digest(self, name: str) -> str | None:
-        rows = await self._database.read(_DIGEST, name=name)
-        return rows[0][0] if rows else None
+    async def find_document(self, name: str) -> StoredDocument | None:
+        rows = await self._database.read(_FIND, name=name)
+        return StoredDocument(digest=rows[0][0], app_id=rows[0][1]) if rows else None
 
     async def replace_document(
         self,
@@ -73,6 +73,7 @@ class SqlPassages:
         passages: Sequence[NewPassage],
         vectors: Matrix | None,
         model_id: str,
+        app_id: str = "",
     ) -> None:
         """See `PassageStore`. Without vectors the passages are found by keyword.
 
@@ -84,7 +85,7 @@ class SqlPassages:
 
         def replace(connection: sqlite3.Connection) -> None:
             _DELETE.run(connection, name=name)
-            document_id = _INSERT.run(connection, name=name, digest=digest, at=at).lastrowid
+            document_id = _INSERT.run(connection, name=name, digest=digest, at=at, app_id=app_id).lastrowid
             connection.executemany(
                 _INSERT_PASSAGE.text,
                 [
@@ -113,7 +114,10 @@ def _sheet(version: int, passages: Sequence[Row], vectors: Sequence[Row], dimens
     numbers = np.frombuffer(b"".join(row[1] for row in vectors), dtype="<f4")
     return PassageSheet(
         version=version,
-        passages=tuple(Passage(id=row[0], document=row[1], heading=row[2], text=row[3]) for row in passages),
+        passages=tuple(
+            Passage(id=row[0], document=row[1], heading=row[2], text=row[3], app_id=row[4])
+            for row in passages
+        ),
         embedded_ids=np.array([row[0] for row in vectors], dtype=np.int64),
         matrix=numbers.reshape(len(vectors), dimension),
     )

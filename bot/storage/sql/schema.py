@@ -258,6 +258,8 @@ document = Table(
     Column("name", Text, nullable=False),
     Column("digest", Text, nullable=False),
     Column("at", Integer, nullable=False),
+    # The official account or bot it belongs to; "" to all of them.
+    Column("app_id", Text, nullable=False, server_default=""),
     UniqueConstraint("name"),
     sqlite_autoincrement=True,
 )
