@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.persona import Persona
+from bot.persona import OWN_FOLDER, Persona, Personas
 
 
 @pytest.fixture
@@ -72,3 +72,26 @@ def test_the_name_is_the_first_heading(persona: Persona, own: Path, text: str, n
 def test_bytes_that_are_no_utf8_do_not_stop_it(persona: Persona, own: Path) -> None:
     own.write_bytes("# 小店\n".encode("gbk"))
     assert persona.name()
+
+
+def test_an_account_may_have_its_own(tmp_path: Path) -> None:
+    default = tmp_path / "default.md"
+    default.write_text("# 记得\n", "utf-8")
+    personas = Personas(tmp_path, default)
+    assert personas.of("wx1").name() == "记得"
+    (tmp_path / "persona.md").write_text("# 小店\n", "utf-8")
+    own = tmp_path / OWN_FOLDER / "wx1" / "persona.md"
+    own.parent.mkdir(parents=True)
+    own.write_text("# 分店\n", "utf-8")
+    assert [personas.of(each).name() for each in ("wx1", "wx2", "")] == ["分店", "小店", "小店"]
+    own.write_text("  \n", "utf-8")
+    assert personas.of("wx1").name() == "小店"
+
+
+@pytest.mark.parametrize("app_id", ["../wx1", "a/b", "..", ".", "", "wx1\x00", "很长" * 40])
+def test_an_id_leads_to_no_other_folder(tmp_path: Path, app_id: str) -> None:
+    default = tmp_path / "default.md"
+    default.write_text("# 记得\n", "utf-8")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "persona.md").write_text("# 小店\n", "utf-8")
+    assert Personas(tmp_path / "data", default).of(app_id).name() == "小店"
