@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import typer
 
-from bot.cli.running import say_json
-from bot.conversation.errors import RejectedInput
+from bot.cli.running import Refusal, say_json
 from bot.rules.faq import FaqBook, FaqHit, FaqRule
 from bot.rules.faq_file import FaqFile
 from bot.rules.faq_yaml import CHANNELS
@@ -28,14 +27,14 @@ class Standing:
 
 async def test_text(text: str, channel: str, *, as_json: bool) -> None:
     if channel not in CHANNELS:
-        raise RejectedInput(f"没有渠道“{channel}”，可写 {'、'.join(CHANNELS)}")
+        raise Refusal(f"没有渠道“{channel}”", f"--channel 可写 {'、'.join(CHANNELS)}")
     path = read_settings().data_folder / "faq.yaml"
     if not path.is_file():
-        raise RejectedInput(f"还没有 {path}：首次启动会放一份例子")
+        raise Refusal(f"还没有 {path}", "启动一次机器人（jide run），会放一份例子")
     file = FaqFile(path)
     book = await file.book()
     if file.problem:
-        raise RejectedInput(f"FAQ 读不了：{file.problem}")
+        raise Refusal(f"FAQ 读不了：{file.problem}", f"改好 {path}")
     standings = rank(book, text, channel)
     if as_json:
         say_json({"text": text, "channel": channel, "rules": [_as_json(each) for each in standings]})

@@ -4,44 +4,72 @@ Invariant: the file is checked before it takes its name, only its owner can read
 is never overwritten unasked; its old text is kept beside it.
 """
 
+import difflib
 import os
 import re
 import secrets
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 import typer
 
+from bot.cli.running import Refusal, is_sure, say_json, typed
 from bot.conversation.errors import ConfigurationError, RejectedInput
 from bot.settings import Settings
 from bot.settings_source import known_fields, read_settings
 
 NOWHERE = Path("/nonexistent")
 """Read from here, settings are the answers alone: no file of the machine has a part in them."""
-STOPPED = "没有问完，什么都没有写"
+NEXT = {"jide doctor": "检查", "jide run": "启动"}
 PLAIN = "明文"
 """Typed instead of a key: WeChat's plain mode."""
 
 Answers = dict[str, str]
 
 
-def initialise(*, asks: bool, overwrites: bool) -> None:
-    """No coroutine: asyncio would keep Ctrl+C from a question. Raises RejectedInput."""
+def initialise(given: Sequence[str], *, asks: bool, overwrites: bool, as_json: bool) -> None:
+    """`given`: `KEY=value`, or `KEY` for the value of that environment variable; the rest is asked for or
+    made. No coroutine: asyncio would keep Ctrl+C from a question. Raises RejectedInput or ConfigurationError.
+    """
     path = data_folder() / "jide.env"
-    if (
-        path.exists()
-        and not overwrites
-        and not (asks and _is_yes(f"{path} 已经有了，要重写吗？旧的会改名留着"))
-    ):
-        raise RejectedInput(f"没有改动：{path} 已经有了。要重写就加 --force，旧的会改名留着")
-    answers = _ask_all() if asks else _defaults()
+    try:
+        if path.exists() and not overwrites and not (asks and _may_rewrite(path)):
+            raise Refusal(f"没有改动：{path} 已经有了", "要重写就加 --force，旧的会改名留着")
+        answers = _ask_all() if asks else answers_of(given)
+    except EOFError:
+        raise Refusal("没有问完，什么都没有写", "不想回答就用 jide init --yes，或用 --set 写明") from None
     settings = check(answers)
     kept = write(path, answers)
+    if as_json:
+        kept_as = str(kept) if kept else None
+        say_json({"file": str(path), "kept": kept_as, "paste": to_paste(settings), "next": [*NEXT]})
+        return
     typer.echo(f"已写 {path}，只有您能读" + (f"；旧的在 {kept.name}" if kept else ""))
     for line in what_next(settings):
         typer.echo(line)
+
+
+def answers_of(given: Sequence[str]) -> Answers:
+    """Without questions: what is given, over the defaults; an account's secrets are made where they are not.
+
+    Raises Refusal.
+    """
+    answers = {"HOST": "127.0.0.1", "PORT": "8080", "ONEBOT__ACCESS_TOKEN": secrets.token_urlsafe(24)}
+    known = [key for key in known_fields() if key != "JIDE_DATA_DIR"]  # it says where this file is
+    for each in given:
+        name, has_value, value = each.partition("=")
+        key = name.strip().upper()
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            raise Refusal(f"没有设置 {key}", f"是不是 {near[0]}？" if near else "全部设置的说明在 .env.prod")
+        if not has_value and key not in os.environ:
+            raise Refusal(f"没有叫 {key} 的环境变量", f"设好它，或写成 --set {key}=值")
+        answers[key] = value if has_value else os.environ[key]
+    if answers.get("WECHAT__APP_ID"):
+        answers = {"WECHAT__TOKEN": _random(32), "WECHAT__AES_KEY": _random(43)} | answers
+    return {key: value for key, value in answers.items() if value}
 
 
 def data_folder() -> Path:
@@ -55,7 +83,10 @@ def data_folder() -> Path:
 
 def check(answers: Mapping[str, str]) -> Settings:
     """Raises ConfigurationError."""
-    return read_settings(NOWHERE, answers)
+    try:
+        return read_settings(NOWHERE, answers)
+    except ConfigurationError as error:  # nothing is written yet, so nowhere to look is named
+        raise ConfigurationError(error.key, error.problem.partition("（写在 ")[0], error.fix) from error
 
 
 def write(path: Path, answers: Mapping[str, str]) -> Path | None:
@@ -98,35 +129,42 @@ def quoted(value: str) -> str:
     return f"'{escaped}'"
 
 
+def to_paste(settings: Settings) -> dict[str, dict[str, str]]:
+    """By platform, what its console asks for, under the console's names."""
+    wechat, onebot, pastes = settings.wechat, settings.onebot, dict[str, dict[str, str]]()
+    if wechat.app_id:
+        pastes["wechat"] = {
+            "URL": f"https://您的域名{wechat.path}",
+            "Token": wechat.token,
+            "EncodingAESKey": wechat.aes_key,
+            "消息加解密方式": "安全模式" if wechat.aes_key else "明文模式",
+        }
+    if onebot.access_token:
+        url = f"ws://{settings.host}:{settings.port}/onebot/v11/ws"
+        pastes["onebot"] = {"URL": url, "Token": onebot.access_token}
+    return pastes
+
+
 def what_next(settings: Settings) -> list[str]:
     """What to paste where, and what to type."""
+    from rich.cells import set_cell_size
+
+    where = {
+        "wechat": "公众号后台「设置与开发 → 基本配置 → 服务器配置」里填"
+        f"（域名的反向代理到 {settings.host}:{settings.port}）：",
+        "onebot": "QQ 客户端（NapCat 等）里新建「WebSocket 客户端（反向）」：",
+    }
     lines: list[str] = []
-    wechat = settings.wechat
-    if wechat.app_id:
+    for platform, pairs in to_paste(settings).items():
         lines += [
             "",
-            "公众号后台「设置与开发 → 基本配置 → 服务器配置」里填：",
-            f"  URL             https://您的域名{wechat.path}（反向代理到 {settings.host}:{settings.port}）",
-            f"  Token           {wechat.token}",
-            f"  EncodingAESKey  {wechat.aes_key or '任意，选「明文模式」'}",
+            where[platform],
+            *(f"  {set_cell_size(name, 14)}  {value or '任意'}" for name, value in pairs.items()),
         ]
-        if wechat.aes_key:
-            lines.append("  消息加解密方式  安全模式")
-    if settings.onebot.access_token:
-        lines += [
-            "",
-            "QQ 客户端（NapCat 等）里新建「WebSocket 客户端（反向）」：",
-            f"  URL    ws://{settings.host}:{settings.port}/onebot/v11/ws",
-            f"  Token  {settings.onebot.access_token}",
-        ]
-    lines += ["", "接着执行：", "  jide doctor    # 检查", "  jide run       # 启动"]
+    lines += ["", "接着执行：", *(f"  {command:<12}  # {what}" for command, what in NEXT.items())]
     if not settings.superusers:
         lines.append("启动后，对机器人发日志里的“/认领 ……”，您就是管理员")
     return lines
-
-
-def _defaults() -> Answers:
-    return {"HOST": "127.0.0.1", "PORT": "8080", "ONEBOT__ACCESS_TOKEN": secrets.token_urlsafe(24)}
 
 
 def _ask_all() -> Answers:
@@ -144,65 +182,52 @@ def _until_right(ask_group: Callable[[], Answers]) -> Answers:
         try:
             check(answers)
         except ConfigurationError as error:
-            typer.echo(f"{error.problem}。{error.fix}", err=True)
+            typer.echo(f"{error.key} {error.problem}。{error.fix}", err=True)
         else:
             return answers
 
 
 def _ask_wechat() -> Answers:
-    app_id = _ask("公众号的 AppID（没有就回车）")
+    app_id = typed("公众号的 AppID（没有就回车）")
     if not app_id:
         return {}
-    token = _ask("公众号的令牌 Token（回车随机生成）") or _random(32)
-    key = _ask(f"EncodingAESKey，43 位（回车随机生成；明文模式输入“{PLAIN}”）")
+    token = typed("公众号的令牌 Token（回车随机生成）") or _random(32)
+    key = typed(f"EncodingAESKey，43 位（回车随机生成；明文模式输入“{PLAIN}”）")
     answers = {"WECHAT__APP_ID": app_id, "WECHAT__TOKEN": token}
     return answers if key == PLAIN else answers | {"WECHAT__AES_KEY": key or _random(43)}
 
 
 def _ask_onebot() -> Answers:
-    if not _is_yes("要接 QQ 吗？"):
+    if not is_sure("要接 QQ 吗？"):
         return {}
-    return {"ONEBOT__ACCESS_TOKEN": _ask("OneBot 令牌（回车随机生成）") or secrets.token_urlsafe(24)}
+    return {"ONEBOT__ACCESS_TOKEN": typed("OneBot 令牌（回车随机生成）") or secrets.token_urlsafe(24)}
 
 
 def _ask_model() -> Answers:
-    base_url = _ask("对话模型的接口地址，例 https://api.deepseek.com/v1（没有就回车）")
+    base_url = typed("对话模型的接口地址，例 https://api.deepseek.com/v1（没有就回车）")
     if not base_url:
         return {}
     answers = {
         "LLM__BASE_URL": base_url,
-        "LLM__API_KEY": _ask("对话模型的密钥（本机的模型就回车）", hides=True),
+        "LLM__API_KEY": typed("对话模型的密钥（本机的模型就回车）", hides=True),
     }
-    return answers | {"LLM__MODEL": _ask("对话模型的名字，例 deepseek-chat")}
+    return answers | {"LLM__MODEL": typed("对话模型的名字，例 deepseek-chat")}
 
 
 def _ask_server() -> Answers:
     return {
-        "HOST": _ask("监听的地址：只在本机或反向代理后用 127.0.0.1，对外用 0.0.0.0", "127.0.0.1"),
-        "PORT": _ask("监听的端口", "8080"),
+        "HOST": typed("监听的地址：只在本机或反向代理后用 127.0.0.1，对外用 0.0.0.0", "127.0.0.1"),
+        "PORT": typed("监听的端口", "8080"),
     }
 
 
 def _ask_superusers() -> Answers:
-    superusers = _ask("管理员，写成 渠道:编号，多个用逗号分开（还不知道就回车，启动后可认领）")
+    superusers = typed("管理员，写成 渠道:编号，多个用逗号分开（还不知道就回车，启动后可认领）")
     return {"SUPERUSERS": superusers} if superusers else {}
 
 
-def _ask(question: str, default: str = "", *, hides: bool = False) -> str:
-    """Raises RejectedInput at the end of input."""
-    try:
-        said = typer.prompt(question, default=default, show_default=bool(default), hide_input=hides, err=True)
-    except typer.Abort as error:
-        raise RejectedInput(STOPPED) from error
-    return str(said).strip()
-
-
-def _is_yes(question: str) -> bool:
-    """Raises RejectedInput at the end of input."""
-    try:
-        return typer.confirm(question, err=True)
-    except typer.Abort as error:
-        raise RejectedInput(STOPPED) from error
+def _may_rewrite(path: Path) -> bool:
+    return is_sure(f"{path} 已经有了，要重写吗？旧的会改名留着")
 
 
 def _random(length: int) -> str:

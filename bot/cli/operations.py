@@ -10,14 +10,17 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import typer
 
-from bot.cli.running import say_json
+from bot.cli.running import Refusal, progress, say_json
 from bot.container import House
+from bot.container.migrating import migrate
 from bot.conversation.errors import RejectedInput
 from bot.conversation.scope import PersonId
+from bot.knowledge.ingest import IngestReport
 from bot.memory.fact import Fact
 from bot.settings_source import read_settings
 from identity.directory import Proof
@@ -25,6 +28,7 @@ from identity.model import Account
 
 NAMESAKES = 200
 """Accounts looked through for one openid, which may occur under several apps."""
+ONCE_MORE = "改好路径再执行一次：已存的不会重做"
 
 
 @asynccontextmanager
@@ -38,28 +42,64 @@ async def opened_house() -> AsyncGenerator[House]:
         await house.close()
 
 
-async def migrate_database() -> None:
+async def migrate_database(*, as_json: bool) -> None:
+    done = await migrate(read_settings())
+    if as_json:
+        say_json(
+            {
+                "database": str(done.path),
+                "from": done.before,
+                "to": done.after,
+                "migrated": done.before != done.after,
+                "backup": str(done.backup) if done.backup else None,
+            }
+        )
+    elif done.before == done.after:
+        typer.echo(f"数据库已是当前版本 {done.after}：{done.path}")
+    elif done.before is None:
+        typer.echo(f"已建好数据库，版本 {done.after}：{done.path}")
+    else:
+        typer.echo(f"数据库已从版本 {done.before} 升级到 {done.after}：{done.path}")
+    if done.backup and not as_json:
+        typer.echo(f"升级前的备份：{done.backup}，七天后自动删除")
+
+
+async def ingest_paths(paths: list[str], account: str, *, as_json: bool) -> None:
+    """One path that is refused stops no other. Raises typer.Exit(1) where one was.
+
+    `account`: whose documents they are; "" for everybody's.
+    """
+    reports: list[tuple[str, IngestReport]] = []
+    refusals: list[str] = []
     async with opened_house() as house:
-        typer.echo(f"数据库已是当前版本：{house.stores.database.path}")
+        _check_account(house, account)
+        with progress(is_shown=not as_json) as show:
+            for path in paths:
+                try:
+                    report = await house.ingest.ingest(
+                        Path(path), partial(show, Path(path).name), app_id=account
+                    )
+                except RejectedInput as refusal:
+                    refusals.append(str(refusal))
+                else:
+                    reports.append((path, report))
+    if as_json:
+        failure = {"ok": False, "error": "；".join(refusals), "fix": ONCE_MORE} if refusals else {}
+        say_json({**failure, "sources": [_report_as_json(*each) for each in reports]})
+    else:
+        for each in reports:
+            _show_report(*each)
+        for refusal in refusals:
+            typer.echo(f"没有做成：{refusal}", err=True)
+    if refusals:
+        raise typer.Exit(1)
 
 
-async def ingest_paths(paths: list[str]) -> None:
-    from rich.progress import Progress
-
-    async with opened_house() as house:
-        for path in paths:
-            with Progress() as progress:
-                bar = progress.add_task(Path(path).name, total=None)
-                report = await house.ingest.ingest(
-                    Path(path), lambda done, total, bar=bar: progress.update(bar, completed=done, total=total)
-                )
-            typer.echo(
-                f"{path}：存入 {report.documents} 份，共 {report.passages} 段；没有变化 {report.skipped} 份"
-            )
-            if report.without_vectors:
-                typer.echo(f"其中 {report.without_vectors} 段没有向量，暂时只能按关键词查找", err=True)
-            for name, reason in report.unreadable:
-                typer.echo(f"没有读 {name}：{reason}", err=True)
+def _check_account(house: House, account: str) -> None:
+    """A slip of the pen would hide the documents from everybody. Raises Refusal."""
+    known = [each.app_id for each in house.settings.wechat.accounts]
+    if account and account not in known and not account.isdecimal():
+        raise Refusal(f"没有公众号 {account}", f"已配置的：{'、'.join(known) or '无'}；QQ 机器人写它的 QQ 号")
 
 
 async def show_memory(who: str, *, as_json: bool) -> None:
@@ -83,20 +123,24 @@ async def show_memory(who: str, *, as_json: bool) -> None:
         typer.echo(f"共 {len(sheet.facts)} 条私聊记忆")
 
 
-async def export_memory(who: str, to: Path | None) -> None:
+async def export_memory(who: str, to: Path | None, *, as_json: bool) -> None:
     async with opened_house() as house:
         account = (await _accounts(house, who))[0]
         document = await house.stores.export(account.person)
         document["exported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
-        if to is None:
-            say_json(document)
-            return
         text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+        if to is None:
+            say_json(document) if as_json else typer.echo(text, nl=False)
+            return
         try:
             await asyncio.to_thread(_write_private, to, text)
         except OSError as error:
-            raise RejectedInput(f"写不了 {to}（{error.strerror}）") from error
-        typer.echo(f"已写 {to}：记忆 {len(document['facts'])} 条，对话 {len(document['turns'])} 轮")
+            raise Refusal(f"写不了 {to}（{error.strerror}）", "换一个名字或文件夹") from error
+        facts, turns = len(document["facts"]), len(document["turns"])
+        if as_json:
+            say_json({"file": str(to), "facts": facts, "turns": turns})
+        else:
+            typer.echo(f"已写 {to}：记忆 {facts} 条，对话 {turns} 轮")
 
 
 async def forget_memory(who: str, reason: str, *, as_json: bool) -> None:
@@ -114,11 +158,27 @@ async def forget_memory(who: str, reason: str, *, as_json: bool) -> None:
         )
 
 
-async def prove_phone(address: str, phone: str) -> None:
+async def prove_phone(address: str, phone: str, *, as_json: bool) -> None:
     async with opened_house() as house:
         account = (await _accounts(house, address))[0]
         person = (await house.directory.prove_phone(account, phone, Proof.IMPORT)).person
-        typer.echo(f"已登记，账号 {address} 属于人 {person}")
+        if as_json:
+            say_json({"account": account.key.address, "person": person})
+        else:
+            typer.echo(f"已登记，账号 {address} 属于人 {person}")
+
+
+def _show_report(path: str, report: IngestReport) -> None:
+    typer.echo(f"{path}：存入 {report.documents} 份，共 {report.passages} 段；没有变化 {report.skipped} 份")
+    if report.without_vectors:
+        typer.echo(f"其中 {report.without_vectors} 段没有向量，暂时只能按关键词查找", err=True)
+    for name, reason in report.unreadable:
+        typer.echo(f"没有读 {name}：{reason}", err=True)
+
+
+def _report_as_json(path: str, report: IngestReport) -> dict[str, object]:
+    unreadable = [{"file": name, "reason": reason} for name, reason in report.unreadable]
+    return {"path": path, **asdict(report), "unreadable": unreadable}
 
 
 def _fact_as_json(fact: Fact) -> dict[str, object]:
@@ -142,7 +202,7 @@ def _write_private(path: Path, text: str) -> None:
 async def _accounts(house: House, who: str) -> tuple[Account, ...]:
     """The accounts of a person number, or the account of an address, first.
 
-    Raises RejectedInput where there is none.
+    Raises Refusal where there is none.
     """
     if who.lstrip("#").isdecimal():
         found = await house.stores.accounts.accounts_of(PersonId(int(who.lstrip("#"))))
@@ -151,5 +211,5 @@ async def _accounts(house: House, who: str) -> tuple[Account, ...]:
         same_openid = await house.directory.find(openid, NAMESAKES)
         found = tuple(account for account in same_openid if account.key.address == who)
     if not found:
-        raise RejectedInput(f"没有找到“{who}”。可写人的编号，或 渠道:编号（对机器人发 /我的编号 可查）")
+        raise Refusal(f"没有找到“{who}”", "写人的编号，或 渠道:编号（对机器人发 /我的编号 可查）")
     return found

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import typer
 
 from bot.cli.operations import opened_house
-from bot.cli.running import OnProgress, progress, say_json
+from bot.cli.running import OnProgress, Refusal, progress, say_json
 from bot.container import House
-from bot.conversation.errors import EmbedderUnavailable, RejectedInput
+from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.ports import Embedder
 from bot.knowledge.splitting import searchable_text
 
@@ -23,12 +23,12 @@ async def reindex_all(*, again: bool, as_json: bool) -> None:
     async with opened_house() as house:
         embedder = house.models.embedder
         if embedder is None:
-            raise RejectedInput("这台机器没有可用的向量模型：先设置 EMBEDDING__BASE_URL 等三项")
+            raise Refusal("这台机器没有可用的向量模型", "先设置 EMBEDDING__BASE_URL 等三项")
         # Asked before anything is dropped: it must answer, and a remote one then knows its dimension.
         try:
             await embedder.embed_passages(["你好"])
         except EmbedderUnavailable as error:
-            raise RejectedInput(f"向量模型没有回答，什么都没有改：{error}") from error
+            raise Refusal(f"向量模型没有回答，什么都没有改：{error}", "用 jide doctor 检查它") from error
         goes_on = await house.stores.vectors.begin(again=again)
         if goes_on and not as_json:
             typer.echo("接着上次没做完的做", err=True)
@@ -47,7 +47,7 @@ async def _embed(house: House, embedder: Embedder, show: OnProgress) -> tuple[in
         facts = await _embed_facts(house, embedder, lambda done: show("记忆", done, waiting.facts))
         passages = await _embed_passages(house, embedder, lambda done: show("资料", done, waiting.passages))
     except EmbedderUnavailable as error:
-        raise RejectedInput(f"向量模型中途没有回答：{error}。再执行 jide reindex 会接着做") from error
+        raise Refusal(f"向量模型中途没有回答：{error}", "再执行 jide reindex 会接着做") from error
     return facts, passages
 
 

@@ -4,15 +4,14 @@ from pathlib import Path
 
 import typer
 
-from bot.cli.running import progress, say_json
+from bot.cli.running import in_steps, say_json
 from bot.container.safekeeping import accept_pepper, back_up, restore
 from bot.settings_source import read_settings
 
 
 async def back_up_data(file: Path | None, *, as_json: bool) -> None:
     settings = read_settings()
-    with progress(is_shown=not as_json) as show:
-        done = await back_up(settings, file, show)
+    done = await in_steps(lambda step: back_up(settings, file, step), is_shown=not as_json)
     counts = done.manifest.counts
     if as_json:
         say_json(
@@ -36,8 +35,9 @@ async def back_up_data(file: Path | None, *, as_json: bool) -> None:
 
 async def restore_data(file: Path, *, uses_ledger: bool, as_json: bool) -> None:
     settings = read_settings()
-    with progress(is_shown=not as_json) as show:
-        done = await restore(settings, file, show, uses_ledger=uses_ledger)
+    done = await in_steps(
+        lambda step: restore(settings, file, step, uses_ledger=uses_ledger), is_shown=not as_json
+    )
     again = done.replay.receipt
     if as_json:
         say_json(
@@ -71,6 +71,9 @@ async def restore_data(file: Path, *, uses_ledger: bool, as_json: bool) -> None:
     typer.echo("接着执行 jide doctor，再启动机器人", err=True)
 
 
-async def take_new_pepper() -> None:
+async def take_new_pepper(*, as_json: bool) -> None:
     orphaned = await accept_pepper(read_settings())
+    if as_json:
+        say_json({"phones_to_verify": orphaned})
+        return
     typer.echo(f"已改用现在的 data/pepper；{orphaned} 个手机号要重新验证")

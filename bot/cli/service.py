@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from bot.conversation.errors import RejectedInput
+from bot.cli.running import Refusal, say_json
 from bot.settings_source import read_settings
 
 NAME = "jide.service"
@@ -19,30 +19,35 @@ STOP_SECONDS = 40
 """The bot drains within 20 s (SAFETY), its stores close after that."""
 
 
-async def install(*, is_for_user: bool, only_shows: bool, overwrites: bool) -> None:
-    settings = read_settings()
+def install(*, is_for_user: bool, only_shows: bool, overwrites: bool, as_json: bool) -> None:
+    """Raises Refusal."""
     text = unit(
         folder=Path.cwd(),
-        data_folder=settings.data_folder,
+        data_folder=read_settings().data_folder,
         python=Path(sys.executable),
         user="" if is_for_user else os.environ.get("SUDO_USER") or getpass.getuser(),
     )
-    if only_shows:
-        typer.echo(text, nl=False)
-        return
     path = (_user_folder() if is_for_user else SYSTEM_FOLDER) / NAME
-    if path.exists() and path.read_text("utf-8") != text and not overwrites:
-        raise RejectedInput(f"{path} 已经有了，内容不同。要换掉就加 --yes")
+    if not only_shows:
+        _write(path, text, overwrites=overwrites)
+    steps = _next_steps(is_for_user=is_for_user)
+    if as_json:
+        commands = [line.partition("    #")[0] for line in steps]
+        say_json({"file": str(path), "written": not only_shows, "text": text, "next": commands})
+    elif only_shows:
+        typer.echo(text, nl=False)
+    else:
+        typer.echo("\n  ".join([f"已写 {path}。接着执行：", *steps]))
+
+
+def _write(path: Path, text: str, *, overwrites: bool) -> None:
     try:
+        if path.exists() and path.read_text("utf-8", errors="replace") != text and not overwrites:
+            raise Refusal(f"{path} 已经有了，内容不同", "要换掉就加 --yes")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     except OSError as error:
-        raise RejectedInput(
-            f"写不了 {path}（{error.strerror}）：加 sudo，或用 --user 只为自己安装"
-        ) from error
-    typer.echo(f"已写 {path}。接着执行：")
-    for line in _next_steps(is_for_user=is_for_user):
-        typer.echo(f"  {line}")
+        raise Refusal(f"写不了 {path}（{error.strerror}）", "加 sudo，或用 --user 只为自己安装") from error
 
 
 def unit(*, folder: Path, data_folder: Path, python: Path, user: str) -> str:

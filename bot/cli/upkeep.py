@@ -8,21 +8,35 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.running import AsJson, Yes, ask_first, do, refusals_told
+from bot.cli.help_pages import Commands
+from bot.cli.running import AsJson, Yes, ask_first, do
 
-service_app = typer.Typer(help="开机自动运行（Linux systemd）。", no_args_is_help=True)
-faq_app = typer.Typer(help="标准问答。", no_args_is_help=True)
+service_app = Commands(help="开机自动运行（Linux systemd）。")
+faq_app = Commands(help="标准问答。")
 
 
 def init(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="不提问，全部用默认值")] = False,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="名字=值",
+            help="不提问，写这一项，可写多次；只写名字，就从同名的环境变量取值（密钥这样写）",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="已有设置文件也重写，旧的改名留着")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """问几个问题，写好 data/jide.env，密钥留空就随机生成。例：jide init"""
+    """问几个问题，写好 data/jide.env，密钥留空就随机生成。
+
+    例：jide init
+
+    例：jide init --json --set WECHAT__APP_ID=wx0123456789abcdef --set PORT=8080
+    """
     from bot.cli.initialising import initialise
 
-    with refusals_told():
-        initialise(asks=not yes, overwrites=force)
+    initialise(given or [], asks=not (yes or given or as_json), overwrites=force, as_json=as_json)
 
 
 def doctor(as_json: AsJson = False) -> None:
@@ -34,7 +48,7 @@ def doctor(as_json: AsJson = False) -> None:
 
 def backup(
     file: Annotated[
-        Path | None, typer.Argument(help="写到哪个文件；不写则放在数据文件夹的 backups 里")
+        Path | None, typer.Argument(metavar="文件", help="写到哪里；不写则放在数据文件夹的 backups 里")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -45,7 +59,7 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="jide backup 写的文件")],
+    file: Annotated[Path, typer.Argument(metavar="文件", help="jide backup 写的")],
     yes: Yes = False,
     without_ledger: Annotated[
         bool, typer.Option("--without-ledger", help="忘记账本用不了时也恢复：备份之后忘掉的会回来")
@@ -53,8 +67,9 @@ def restore(
     as_json: AsJson = False,
 ) -> None:
     """用备份换掉现在的数据，先停下机器人；忘掉的不会回来。例：jide restore data/backups/jide-….tar.gz"""
-    if not yes:
-        ask_first("用备份换掉现在的数据，备份之后的对话和记忆都会没有。确定吗？", "没有恢复")
+    ask_first(
+        "用备份换掉现在的数据，备份之后的对话和记忆都会没有。确定吗？", "没有恢复", yes=yes, as_json=as_json
+    )
     from bot.cli.safekeeping import restore_data
 
     do(restore_data(file, uses_ledger=not without_ledger, as_json=as_json))
@@ -74,18 +89,21 @@ def reindex(
 def service_install(
     user: Annotated[bool, typer.Option("--user", help="只为当前用户安装，不需要 sudo")] = False,
     shows: Annotated[bool, typer.Option("--print", help="只显示内容，不写文件")] = False,
-    yes: Yes = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="已有内容不同的也换掉")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """写一个 systemd 服务，开机自动运行。例：jide service install --user"""
     from bot.cli.service import install
 
-    do(install(is_for_user=user, only_shows=shows, overwrites=yes))
+    install(is_for_user=user, only_shows=shows, overwrites=yes, as_json=as_json)
 
 
 @faq_app.command("test")
 def faq_test(
-    text: Annotated[str, typer.Argument(help="一句话，照人会说的写")],
-    channel: Annotated[str, typer.Option("--channel", help="从哪里说的：wechat 或 onebot")] = "wechat",
+    text: Annotated[str, typer.Argument(metavar="一句话", help="照人会说的写")],
+    channel: Annotated[
+        str, typer.Option("--channel", metavar="渠道", help="从哪里说的：wechat 或 onebot")
+    ] = "wechat",
     as_json: AsJson = False,
 ) -> None:
     """一句话会命中哪条标准问答，别的为什么没有。例：jide faq test "怎么退款" --channel onebot"""

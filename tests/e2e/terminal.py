@@ -11,6 +11,7 @@ from pathlib import Path
 
 READ_BYTES = 65536
 CTRL_C = "\x03"
+CTRL_D = "\x04"
 _AT_A_KEYBOARD = (
     "import fcntl, os, sys, termios\n"
     "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
@@ -60,8 +61,8 @@ class Terminal:
     def type(self, line: str) -> None:
         self.press(f"{line}\n")
 
-    def press(self, keys: str) -> None:
-        os.write(self._screen, keys.encode())
+    def press(self, keys: str | bytes) -> None:
+        os.write(self._screen, keys.encode() if isinstance(keys, str) else keys)
 
     async def until(self, words: str, seconds: float = 60) -> str:
         """Wait until `words` are shown, later than what was waited for before. Returns what came."""

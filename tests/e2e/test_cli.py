@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.bot_process import ROOT, WECHAT_AES_KEY, WECHAT_APP_ID, BotProcess
 from tests.e2e.conftest import StartBot, onebot_of, wechat_of
-from tests.e2e.terminal import CTRL_C, Terminal
+from tests.e2e.terminal import CTRL_C, CTRL_D, Terminal
 
 HANDBOOK = ROOT / "tests" / "data" / "handbook.md"
 QQ_USER = 20001
@@ -28,9 +28,13 @@ WAYS_TO_START = {
 }
 
 
-def chat(bot: BotProcess, *arguments: str) -> Terminal:
-    command = [sys.executable, "-m", "bot.cli", "chat", *arguments]
+def at_a_keyboard(bot: BotProcess, *arguments: str) -> Terminal:
+    command = [sys.executable, "-m", "bot.cli", *arguments]
     return Terminal(command, folder=ROOT, environment=bot.environment)
+
+
+def chat(bot: BotProcess, *arguments: str) -> Terminal:
+    return at_a_keyboard(bot, "chat", *arguments)
 
 
 async def jide(bot: BotProcess, *arguments: str) -> str:
@@ -57,6 +61,72 @@ async def test_help_is_in_chinese_and_names_every_command(tmp_path: Path) -> Non
     for command in ("run", "chat", "ingest", "migrate", "memory", "identity", "simulate"):
         assert re.search(rf"\b{command}\b.*[\u4e00-\u9fff]", shown), command
     assert not (tmp_path / "数据").exists(), "asking for help makes nothing"
+
+
+async def test_init_is_answered_at_a_keyboard(tmp_path: Path) -> None:
+    bot = BotProcess(tmp_path / "数据")
+    async with at_a_keyboard(bot, "init") as terminal:
+        for question, answer in (
+            ("AppID（没有就回车）: ", "wx0123456789abcdef"),
+            ("Token（回车随机生成）: ", ""),
+            ("输入“明文”）: ", "太短"),
+            ("应为 43 个字母和数字", ""),  # and it is asked again
+            ("AppID（没有就回车）: ", "wx0123456789abcdef"),
+            ("Token（回车随机生成）: ", ""),
+            ("输入“明文”）: ", "明文"),
+            ("要接 QQ 吗？（y/N）: ", "是"),
+            ("OneBot 令牌（回车随机生成）: ", "a-token-of-ours"),
+            ("（没有就回车）: ", "http://127.0.0.1:9/v1"),
+            ("（本机的模型就回车）: ", "sk-not-to-be-seen"),
+            ("例 deepseek-chat: ", "qwen3"),
+            ("[127.0.0.1]: ", ""),
+            ("[8080]: ", "9000"),
+        ):
+            await terminal.until(question)
+            if "应为" not in question:
+                terminal.type(answer)
+        await terminal.until("启动后可认领）: ")
+        terminal.press(b"\xe6\x88\n")  # a terminal that deletes by bytes left half a character
+        await terminal.until("不是 UTF-8 编码")
+        await terminal.until("启动后可认领）: ")
+        terminal.type("")
+        await terminal.until("jide doctor")
+        assert await terminal.ended() == 0
+        assert "Traceback" not in terminal.shown and "sk-not-to-be-seen" not in terminal.shown
+        assert "a-token-of-ours" in terminal.shown and "明文模式" in terminal.shown
+    written = (bot.data / "jide.env").read_text("utf-8")
+    for line in ("WECHAT__APP_ID=wx0123456789abcdef", "LLM__API_KEY=sk-not-to-be-seen", "PORT=9000"):
+        assert line in written
+    assert "AES_KEY" not in written
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "said"), [(CTRL_C, 130, "已中断"), (CTRL_D, 1, "什么都没有写")], ids=["Ctrl+C", "Ctrl+D"]
+)
+async def test_init_is_left_at_any_question(tmp_path: Path, key: str, code: int, said: str) -> None:
+    bot = BotProcess(tmp_path / "数据")
+    for answers in ([], ["", "n", "http://127.0.0.1:9/v1"]):  # the last question then hides what is typed
+        async with at_a_keyboard(bot, "init") as terminal:
+            for answer in answers:
+                await terminal.until("）: ")
+                terminal.type(answer)
+            await terminal.until("）: ")
+            terminal.press(key)
+            await terminal.until(said)
+            assert await terminal.ended() == code
+            assert "Traceback" not in terminal.shown
+    assert not bot.data.exists()
+
+
+async def test_ctrl_c_ends_an_ingest_without_a_traceback(tmp_path: Path) -> None:
+    bot, book = BotProcess(tmp_path / "数据"), tmp_path / "书.md"
+    book.write_text("\n\n".join(f"# 第 {n} 章\n\n{f'第 {n} 章讲别的事。' * 40}" for n in range(400)), "utf-8")
+    async with at_a_keyboard(bot, "ingest", str(book)) as terminal:
+        await terminal.until("书.md")
+        terminal.press(CTRL_C)
+        await terminal.until("已中断")
+        assert await terminal.ended() == 130
+        assert "Traceback" not in terminal.shown
 
 
 async def test_the_running_bot_quotes_what_was_just_ingested(start_bot: StartBot) -> None:

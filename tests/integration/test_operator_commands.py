@@ -1,25 +1,22 @@
 """What an operator types to set up, keep, move and mend a bot: `jide …` in this process, on real files."""
 
 import json
-import os
 import re
 import shutil
-import sqlite3
 import stat
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from bot.cli import app
 from bot.cli.faq_testing import rank
 from bot.cli.initialising import quoted, text_of
 from bot.cli.service import unit
 from bot.rules.faq_yaml import read_book
 from bot.settings_source import read_settings
+from tests.integration.operator_fixture import Operator, operator
+
+__all__ = ["operator"]
 
 ANSWERS_OF_ALL = [
     *("wx0123456789abcdef", "", ""),  # 公众号: the token and the key are made
@@ -28,53 +25,6 @@ ANSWERS_OF_ALL = [
     *("0.0.0.0", "9000"),
     "wechat:oAdmin，onebot:10001",
 ]
-
-
-class Operator:
-    """Types commands in a project folder."""
-
-    def __init__(self, project: Path) -> None:
-        self.project = project
-        self.data = project / "data"
-
-    def types(self, *arguments: str, typed: str | None = None) -> Result:
-        return CliRunner().invoke(app, list(arguments), input=typed)
-
-    def gets(self, *arguments: str) -> str:
-        """What a command that succeeds prints."""
-        done = self.types(*arguments)
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
-    def reads(self, *arguments: str) -> Any:
-        return json.loads(self.gets(*arguments, "--json"))
-
-    def is_refused(self, *arguments: str, typed: str | None = None) -> str:
-        done = self.types(*arguments, typed=typed)
-        assert done.exit_code == 1, done.output
-        assert done.exception is None or isinstance(done.exception, SystemExit)
-        return done.output
-
-    def says(self, text: str, account: str = "wechat:oA") -> None:
-        done = self.types("chat", "--as", account, typed=f"{text}\n")
-        assert done.exit_code == 0, done.output
-
-    def count(self, table: str) -> int:
-        with sqlite3.connect(self.data / "jide.db") as connection:
-            found = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-        connection.close()
-        return found
-
-
-@pytest.fixture
-def operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Operator]:
-    project = tmp_path / "项目 一"
-    project.mkdir()
-    monkeypatch.chdir(project)
-    for name in [each for each in os.environ if "__" in each or each in ("PORT", "HOST", "JIDE_DATA_DIR")]:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PORT", "1")  # nobody answers there
-    yield Operator(project)
 
 
 def test_init_without_questions_writes_a_file_that_works(
@@ -201,6 +151,18 @@ def test_a_persons_data_can_be_taken_away(operator: Operator) -> None:
     assert "写不了" in operator.is_refused("memory", "export", "wechat:oA", "--to", str(target))
 
 
+def test_documents_may_be_one_accounts_alone(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = operator.project / "手册.md"
+    document.write_text("# 退款\n\n七天内可以退款。\n", "utf-8")
+    told = operator.reads_refusal("ingest", str(document), "--account", "wxtypo")
+    assert "wxtypo" in told["error"]
+    monkeypatch.setenv("WECHAT__APP_ID", "wx1")
+    monkeypatch.setenv("WECHAT__TOKEN", "token")
+    assert "wx1" in operator.reads_refusal("ingest", str(document), "--account", "wxtypo")["fix"]
+    operator.gets("ingest", str(document), "--account", "wx1")
+    assert operator.count("document WHERE app_id = 'wx1'") == 1
+
+
 def test_reindexing_gives_everything_a_vector_and_goes_on_where_it_stopped(
     operator: Operator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,7 +266,8 @@ def test_a_sentence_is_tried_on_the_faq(operator: Operator) -> None:
     only_touched = operator.gets("faq", "test", "退款了怎么还没到账")
     assert "只作为资料" in only_touched and "写在后面" in only_touched
     assert "没有命中（共 5 条规则）" in operator.gets("faq", "test", "今天天气")
-    assert "没有渠道" in operator.is_refused("faq", "test", "x", "--channel", "qq")
+    refusal = operator.reads_refusal("faq", "test", "x", "--channel", "qq")
+    assert "没有渠道" in refusal["error"] and "onebot" in refusal["fix"]
     (operator.data / "faq.yaml").write_text("- patterns: x\n", "utf-8")
     assert "缺少 answer" in operator.is_refused("faq", "test", "怎么退款")
 
@@ -316,22 +279,3 @@ def test_the_winner_is_the_one_the_bot_would_take(text: str, channel: str) -> No
     standings = rank(book, text, channel)
     winners = [each.hit for each in standings if not each.reason]
     assert winners == [hit for hit in [book.match(text, channel)] if hit is not None]
-
-
-def test_every_command_has_help_in_chinese_with_an_example(operator: Operator) -> None:
-    for command in (
-        "init",
-        "doctor",
-        "backup",
-        "restore",
-        "reindex",
-        "memory export",
-        "memory show",
-        "memory forget",
-        "service install",
-        "faq test",
-        "identity new-pepper",
-    ):
-        shown = operator.gets(*command.split(), "--help")
-        assert re.search(r"[\u4e00-\u9fff]", shown) and "例：" in re.sub(r"\s", "", shown), command
-        assert f"jide{command.replace(' ', '')}" in re.sub(r"[\s│]", "", shown), command

@@ -258,8 +258,7 @@ document = Table(
     Column("name", Text, nullable=False),
     Column("digest", Text, nullable=False),
     Column("at", Integer, nullable=False),
-    # The official account or bot it belongs to; "" to all of them.
-    Column("app_id", Text, nullable=False, server_default=""),
+    Column("app_id", Text, nullable=False, server_default=""),  # "": of all accounts and bots
     UniqueConstraint("name"),
     sqlite_autoincrement=True,
 )
@@ -294,8 +293,7 @@ audit = Table(
     # channel:app_id:openid, or "" for the house itself.
     Column("actor", Text, nullable=False),
     Column("action", Text, nullable=False),
-    # A person's id. No foreign key: the record outlives the person.
-    Column("subject_person", Integer, index=True),
+    Column("subject_person", Integer, index=True),  # no foreign key: the record outlives the person
     Column("reason", Text, nullable=False),
     # Ids and counts, never text of a memory.
     Column("detail", Text, nullable=False),
