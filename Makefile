@@ -5,6 +5,8 @@
 # make bench-long-text TEXT=手册.txt.gz    在一本长的中文手册里检索，约 10 分钟（见 benchmarks/long_text.py）
 # make bench-faq       一万条常见问题，约 10 秒
 # make bench-knowledge MAN=解开的/usr/share/man/zh_CN   与 langchain 比检索，约 30 分钟（见 benchmarks/knowledge.py）
+# make bench-webhook   一条公众号消息在门口花的处理器时间，与 wechatpy、wxmp 比，约 1 分钟
+# make bench-wechat    公众号的五秒：每种账号、模型快慢和情形，约 10 分钟；另有一千人同时来问
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,7 +15,7 @@ BENCH := build/bench-venv
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --generate-hashes --group build \
 	--no-annotate --no-header --no-emit-index-url --no-emit-find-links --quiet
 
-.PHONY: run test check lint lock clean bench-core bench-long-text bench-faq bench-knowledge
+.PHONY: run test check lint lock clean bench-core bench-long-text bench-faq bench-knowledge bench-webhook bench-wechat
 .DEFAULT_GOAL := run
 
 run: $(VENV)/run.stamp
@@ -41,6 +43,12 @@ bench-faq: $(VENV)/run.stamp
 
 bench-knowledge: $(BENCH)/bench.stamp
 	@$(BENCH)/bin/python -m benchmarks.knowledge $(if $(MAN),--man "$(MAN)")
+
+bench-webhook: $(BENCH)/bench.stamp
+	@$(BENCH)/bin/python -m benchmarks.webhook
+
+bench-wechat: $(VENV)/test.stamp
+	@$(BIN)/python -m benchmarks.wechat
 
 lock:
 	$(LOCK) --extra test --output-file requirements-test.lock

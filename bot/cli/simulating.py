@@ -1,40 +1,108 @@
-"""`jide simulate`: play a platform's server against the running bot, with one real message.
+"""`jide simulate`: play a platform's server against the running bot, with one real message or a scenario.
 
 Invariant: it speaks to the bot's public port as the platform would, with the token of the settings or
 of the try-out account, and knows nothing of what is behind it.
 """
 
 import hashlib
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import typer
 
+from bot.cli.running import Refusal
 from bot.conversation.errors import StoreUnavailable
 from bot.secrets_file import read_tryout
 from bot.settings import Settings
 from bot.settings_source import read_settings
 from simulators.onebot import HandshakeRefused, OneBotClient
-from simulators.wechat import WeChatServer
+from simulators.wechat import (
+    AccountType,
+    ScenarioError,
+    WeChatServer,
+    load_scenario,
+    openid_of,
+    run_scenario,
+    server_for,
+)
 
 ANSWER_SECONDS = 70.0
 """A slow model's whole minute, and a little."""
 SELF_ID = 10_000
 """The QQ number of the try-out bot."""
+_LOOPBACK = ("127.0.0.1", "localhost")
 
 
 async def say_on_wechat(text: str, name: str) -> None:
+    if not text:
+        raise Refusal("没有要说的话", '例如 jide simulate wechat "你好"，或用 --scenario 演一个剧本')
     settings = read_settings()
-    wechat = settings.wechat
+    account = _account(settings)
+    await _check_alive(settings)
+    openid = openid_of(name)
+    async with _opened(WeChatServer(**account)) as server:
+        seen = await server.say(openid, text)
+        if not seen.text and server.account.app_secret:
+            # `success`: the answer comes as a customer-service message.
+            await server.people.wait_until(lambda: bool(server.seen(openid)), ANSWER_SECONDS)
+        told = "\n".join(sight.shown for sight in server.seen(openid))
+    typer.echo(told or "（没有回复）")
+
+
+async def play_on_wechat(path: Path, text: str) -> None:
+    """Prints the report; exit code 1 when an expectation failed."""
+    if text:
+        raise Refusal("一句话和 --scenario 不能一起用", "去掉一个")
+    settings = read_settings()
+    try:
+        scenario = load_scenario(path)
+        account = _account(settings)
+        if "app_secret" not in account:
+            account["account_type"] = AccountType.UNVERIFIED_SUBSCRIPTION
+        server = server_for(scenario, **account)
+        await _check_alive(settings)
+        async with _opened(server):
+            report = await run_scenario(scenario, server)
+    except ScenarioError as error:
+        raise Refusal(str(error), "写法见 docs/engineers/wechat-simulator.md") from error
+    typer.echo(report.text())
+    if server.account.type.is_verified and not server.account.app_secret:
+        typer.echo("没有客服接口：要试它，设 WECHAT__APP_SECRET 和本机的 WECHAT__API_BASE", err=True)
+    if not report.is_ok:
+        raise typer.Exit(1)
+
+
+def _account(settings: Settings) -> dict[str, Any]:
+    """How the simulator plays the account of the settings: arguments of `WeChatServer`."""
+    wechat = next(iter(settings.wechat.accounts), settings.wechat)
+    url = f"http://{_host(settings)}:{settings.port}{wechat.path}"
     if settings.is_wechat_tryout:
         tryout = read_tryout(settings.data_folder)
-        app_id, token, aes_key = tryout.app_id, tryout.wechat_token, ""
-    else:
-        app_id, token, aes_key = wechat.app_id, wechat.token, wechat.aes_key
-    url = f"http://{_host(settings)}:{settings.port}{wechat.path}"
-    await _check_alive(settings)
-    async with WeChatServer(url, token, app_id, aes_key) as server:
-        seen = await server.say(openid_of(name), text)
-    typer.echo(seen.text or "（没有回复）")
+        return {"url": url, "token": tryout.wechat_token, "app_id": tryout.app_id}
+    known = {"url": url, "token": wechat.token, "app_id": wechat.app_id, "aes_key": wechat.aes_key}
+    api = urlsplit(wechat.api_base)
+    # The real API must never hear of made-up people: only a bot that is told to use this machine has one.
+    if wechat.app_secret and api.hostname in _LOOPBACK and api.port:
+        return {**known, "app_secret": wechat.app_secret, "api_port": api.port}
+    return known
+
+
+@asynccontextmanager
+async def _opened(server: WeChatServer) -> AsyncGenerator[WeChatServer]:
+    try:
+        await server.__aenter__()
+    except OSError as error:
+        raise Refusal(
+            f"模拟的公众号接口启动不了：{server.api.base_url} 被占用", "关掉占用这个端口的程序，再试"
+        ) from error
+    try:
+        yield server
+    finally:
+        await server.close()
 
 
 async def say_on_onebot(text: str, name: str, group: int) -> None:
@@ -56,11 +124,6 @@ async def say_on_onebot(text: str, name: str, group: int) -> None:
         raise StoreUnavailable(f"机器人拒绝了连接（{error.status}）：核对 ONEBOT__ACCESS_TOKEN") from error
     except TimeoutError:
         typer.echo("（没有回复）")
-
-
-def openid_of(name: str) -> str:
-    """A stable openid for a made-up name, in WeChat's shape."""
-    return f"o{hashlib.sha256(name.encode()).hexdigest()[:27]}"
 
 
 def qq_number_of(name: str) -> int:

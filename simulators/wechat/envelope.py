@@ -1,6 +1,6 @@
 """WeChat's signatures and AES envelope, from the side of WeChat.
 
-Invariant: uses hashlib and `cryptography` only.
+Invariant: uses hashlib and `cryptography` only; an envelope that is wrong in any part is refused.
 
 Source: 微信官方文档 · 公众号 · 消息加解密说明.
 """
@@ -8,11 +8,20 @@ Source: 微信官方文档 · 公众号 · 消息加解密说明.
 import base64
 import hashlib
 import hmac
+import re
 import secrets
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 _BLOCK_BYTES = 32
+_SALT_BYTES = 16
+_LENGTH_BYTES = 4
+_AES_KEY = re.compile(r"[A-Za-z0-9]{43}", re.ASCII)
+
+
+def is_aes_key(text: str) -> bool:
+    """Is this the shape of an EncodingAESKey?"""
+    return _AES_KEY.fullmatch(text) is not None
 
 
 def signature(*parts: str) -> str:
@@ -33,7 +42,8 @@ def _cipher(aes_key: str) -> Cipher[modes.CBC]:
 def encrypt(text: str, *, aes_key: str, app_id: str, salt: bytes | None = None) -> str:
     """Base64 ciphertext. `salt`: the 16 leading bytes, random by default."""
     body = text.encode()
-    plain = (salt or secrets.token_bytes(16)) + len(body).to_bytes(4, "big") + body + app_id.encode()
+    length = len(body).to_bytes(_LENGTH_BYTES, "big")
+    plain = (salt or secrets.token_bytes(_SALT_BYTES)) + length + body + app_id.encode()
     return encrypt_raw(pad(plain), aes_key=aes_key)
 
 
@@ -52,8 +62,18 @@ def decrypt(encrypted: str, *, aes_key: str, app_id: str) -> str:
     """Raises ValueError: not for this appid, or not an envelope."""
     decryptor = _cipher(aes_key).decryptor()
     plain = decryptor.update(base64.b64decode(encrypted, validate=True)) + decryptor.finalize()
-    content = plain[16 : -plain[-1]]
-    length = int.from_bytes(content[:4], "big")
-    if content[4 + length :] != app_id.encode():
+    content = _without_padding(plain)[_SALT_BYTES:]
+    length = int.from_bytes(content[:_LENGTH_BYTES], "big")
+    text, app = content[_LENGTH_BYTES : _LENGTH_BYTES + length], content[_LENGTH_BYTES + length :]
+    if len(text) != length:
+        raise ValueError("the envelope says it is longer than it is")
+    if app != app_id.encode():
         raise ValueError("the envelope is for another appid")
-    return content[4 : 4 + length].decode()
+    return text.decode()
+
+
+def _without_padding(plain: bytes) -> bytes:
+    count = plain[-1] if plain else 0
+    if not 1 <= count <= _BLOCK_BYTES or plain[-count:] != bytes([count]) * count:
+        raise ValueError("the envelope is not padded")
+    return plain[:-count]
