@@ -9,7 +9,7 @@ import socket
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loguru import logger
 
@@ -18,9 +18,6 @@ from bot.logs import configure_logs
 from bot.metrics import DoorWatch
 from bot.settings import Settings
 from bot.settings_source import hidden_from_nonebot, read_settings
-
-if TYPE_CHECKING:
-    from bot.channels.wechat import OfficialAccount
 
 STOP_SECONDS = 20
 """What SIGTERM gives requests in flight (SAFETY.md: drains within 20 s)."""
@@ -73,20 +70,23 @@ def build(settings: Settings) -> None:
     from bot.channels.onebot_adapter import OneBotAdapter
     from bot.channels.onebot_mapping import OneBotMapping
     from bot.channels.onebot_pages import pages_of as onebot_pages
-    from bot.channels.wechat import Adapter as WeChatAdapter
     from bot.channels.wechat_mapping import pages_of as wechat_pages
     from bot.container import Channels, House
+    from bot.official_accounts import OfficialAccounts
 
     # Importing NoneBot puts its own sink in place of ours.
     configure_logs(settings.log_level, settings.secrets)
     with hidden_from_nonebot():
         nonebot.init(**_nonebot_config(settings))
     driver = nonebot.get_driver()
+    wechat = OfficialAccounts(driver, settings)
     house = House(
         settings,
         Channels(
             outboxes={"onebot": OneBotOutbox(nonebot.get_bots)},
             paginate={"onebot": onebot_pages, "wechat": wechat_pages},
+            pictures=wechat.pictures,
+            may_show_drafts=wechat.may_show_drafts,
         ),
     )
     onebot = OneBotMapping(nicknames=settings.nickname, prefix=settings.onebot.prefix)
@@ -105,13 +105,7 @@ def build(settings: Settings) -> None:
             takes_posts=bool(settings.onebot.secret),
             watch=DoorWatch(house.metrics, "onebot"),
         )
-    driver.register_adapter(  # pyright: ignore[reportUnknownMemberType]
-        WeChatAdapter,
-        accounts=_official_accounts(settings),
-        store=house.wechat_replies,
-        waiting_line=house.wording.say("waiting_line"),
-        observer=DoorWatch(house.metrics, "wechat"),
-    )
+    wechat.serve(house)
     driver.on_startup(house.begin_work)
     driver.on_startup(partial(_say_what_next, settings))
     for door in ("plugins.health", "plugins.chat", "plugins.console"):
@@ -143,11 +137,14 @@ def _command() -> str:
 
 
 def _wechat_line(settings: Settings) -> str:
-    address = f"http://{settings.host}:{settings.port}{settings.wechat.path}"
-    if settings.wechat.app_id:
-        mode = "安全模式" if settings.wechat.aes_key else "明文模式"
-        return f"{settings.wechat.app_id}，{mode}，{address}"
-    return f"试用账号，{address}" if settings.is_wechat_tryout else "没有配置"
+    base = f"http://{settings.host}:{settings.port}"
+    if settings.is_wechat_tryout:
+        return f"试用账号，{base}{settings.wechat.path}"
+    lines = [
+        f"{each.app_id}，{'安全模式' if each.aes_key else '明文模式'}，{base}{each.path}"
+        for each in settings.wechat.accounts
+    ]
+    return "；".join(lines) or "没有配置"
 
 
 def _onebot_line(settings: Settings) -> str:
@@ -164,23 +161,6 @@ def _nonebot_config(settings: Settings) -> dict[str, Any]:
     if settings.is_onebot_tryout:
         config |= {"onebot_access_token": read_tryout(settings.data_folder).onebot_access_token}
     return config
-
-
-def _official_accounts(settings: Settings) -> "list[OfficialAccount]":
-    from bot.channels.wechat import OfficialAccount
-    from bot.secrets_file import read_tryout
-
-    wechat = settings.wechat
-    if wechat.app_id:
-        return [
-            OfficialAccount(
-                app_id=wechat.app_id, token=wechat.token, aes_key=wechat.aes_key, path=wechat.path
-            )
-        ]
-    if settings.is_wechat_tryout:
-        tryout = read_tryout(settings.data_folder)
-        return [OfficialAccount(app_id=tryout.app_id, token=tryout.wechat_token, path=wechat.path)]
-    return []
 
 
 if __name__ == "__main__":

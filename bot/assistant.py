@@ -4,13 +4,16 @@ Invariant: every message that comes in leaves as exactly one committed Delivery 
 without pages), and nothing decided here depends on which channel it came from.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from loguru import logger
 
 from bot.answering.answerer import Answerer
+from bot.answering.drafts import Draft, Drafts
 from bot.answering.question import Question
+from bot.closing import Closing
 from bot.commands import CommandContext, Commands
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.message import Kind, Message, Reply
@@ -21,29 +24,27 @@ from bot.conversation.wording import Wording
 from bot.decision import SILENCE, Decision
 from bot.delivery import STALE_IN_GROUP
 from bot.dressing import Dressing
-from bot.first_contact import FirstContact
 from bot.journal import Journal
 from bot.knowledge.retrieval import Retrieval
-from bot.memory.ports import PersonClearer, TurnWindow
+from bot.memory.ports import TurnWindow
 from bot.memory.recall import Recall, RecalledFact
 from bot.metrics import Metrics, StageTimes
-from bot.ports import Delivery, DeliveryState, InboxStore, TurnLedger
+from bot.ports import Delivery
 from bot.quick_replies import QuickReplies, faq_hint
+from bot.reactions import Reactions
 from bot.rules.faq import FaqHit
 from identity.directory import Directory
 from identity.model import Account
 
 SPOKEN = (Kind.TEXT, Kind.VOICE, Kind.CLICK)
-QUESTION_START = 24
-"""Characters of a question kept with its delivery, so that a held answer can name it."""
+Pictures: TypeAlias = Callable[[Message], Awaitable[tuple[str, ...]]]
+"""The pictures of a message as `data:image/…` addresses; those that can't be had are left out. Never raises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """What the operator decides about answers."""
 
-    keeps_memory: bool
-    """MEMORY__CONSENT=on: turns are consolidated into long-term memory."""
     recall_k: int
     knowledge_k: int
 
@@ -55,7 +56,7 @@ class Assistant:
         self,
         *,
         directory: Directory,
-        first_contact: FirstContact,
+        reactions: Reactions,
         dressing: Dressing,
         quick_replies: QuickReplies,
         commands: Commands,
@@ -63,21 +64,21 @@ class Assistant:
         retrieval: Retrieval,
         embedder: Embedder | None,
         answerer: Answerer,
-        persona: Callable[[], str],
+        persona: Callable[[str], str],
+        pictures: Pictures | None,
+        drafts: Drafts,
+        may_show_drafts: Callable[[Message], bool],
         window: TurnWindow,
-        facts: PersonClearer,
-        inbox: InboxStore,
-        ledger: TurnLedger,
-        paginate: Callable[[str, str], tuple[str, ...]],
-        on_work: Callable[[], None],
+        closing: Closing,
         wording: Wording,
         policy: Policy,
         clock: Clock,
         metrics: Metrics,
         journal: Journal,
     ) -> None:
+        """`persona`: of an official account or bot, by its app_id. `pictures` None: no model looks at them."""
         self._directory = directory
-        self._first_contact = first_contact
+        self._reactions = reactions
         self._dressing = dressing
         self._quick_replies = quick_replies
         self._commands = commands
@@ -86,12 +87,11 @@ class Assistant:
         self._embedder = embedder
         self._answerer = answerer
         self._persona = persona
+        self._pictures = pictures
+        self._drafts = drafts
+        self._may_show_drafts = may_show_drafts
         self._window = window
-        self._facts = facts
-        self._inbox = inbox
-        self._ledger = ledger
-        self._paginate = paginate
-        self._on_work = on_work
+        self._closing = closing
         self._wording = wording
         self._policy = policy
         self._clock = clock
@@ -103,10 +103,13 @@ class Assistant:
         times = StageTimes()
         account = await self._identify(message, times)
         scope = account.scope(message.conversation.place) if account else None
-        decision = await self._decide(message, account, scope, is_resumed=is_resumed, times=times)
-        with times.stage("commit"):
-            text = await self._dressing.dress(message, account, decision.reply, is_resumed=is_resumed)
-            delivery = await self._commit(inbox_id, message, scope, decision, text)
+        try:
+            decision = await self._decide(message, account, scope, is_resumed=is_resumed, times=times)
+            with times.stage("commit"):
+                text = await self._dressing.dress(message, account, decision.reply, is_resumed=is_resumed)
+                delivery = await self._closing.commit(inbox_id, message, scope, decision, text)
+        finally:
+            self._drafts.end(message.sender.app_id, message.key)
         self._journal.close(message, delivery.decided_by, times)
         return delivery
 
@@ -115,7 +118,7 @@ class Assistant:
         times = StageTimes()
         text = self._wording.say("apology") if message.is_addressed else ""
         reply = Reply(text=text, decided_by="apology")
-        delivery = await self._close(inbox_id, message, None, Decision(reply=reply), reply.text)
+        delivery = await self._closing.close(inbox_id, message, None, Decision(reply=reply), reply.text)
         self._journal.close(message, delivery.decided_by, times)
         return delivery
 
@@ -139,32 +142,16 @@ class Assistant:
         is_late = is_resumed and message.conversation.is_group and age > STALE_IN_GROUP
         if not message.is_addressed or is_late:
             return Decision(reply=SILENCE)
+        if message.kind is Kind.IMAGE and (images := await self._see(message)):
+            recent = await self._window.recent(scope) if scope is not None else ()
+            return await self._by_memory_and_knowledge(message, scope, recent, None, times, images)
         if message.kind not in SPOKEN or not message.text:
-            return Decision(reply=await self._react(message, account, scope))
+            return Decision(reply=await self._reactions.react(message, account, scope))
         recent = await self._window.recent(scope) if scope is not None else ()
         with times.stage("rules"):
             hit = await self._quick_replies.faq_hit(message, recent)
             decision = await self._by_rule(message, account, scope, recent, hit)
         return decision or await self._by_memory_and_knowledge(message, scope, recent, hit, times)
-
-    async def _react(self, message: Message, account: Account | None, scope: Scope | None) -> Reply:
-        """Answer what has no words: events, and things the bot can't read."""
-        match message.kind:
-            case Kind.FOLLOW:
-                return self._first_contact.welcome(message)
-            case Kind.UNFOLLOW:
-                return SILENCE
-            case Kind.REVOKE:
-                if account is not None and scope is not None:
-                    await self._facts.clear_person(account.person)
-                    await self._window.drop(scope)
-                return SILENCE
-            case Kind.VOICE:
-                return Reply(text=self._wording.say("voice_unheard"), decided_by="notice")
-            case Kind.UNSUPPORTED:
-                return Reply(text=self._wording.say("unsupported"), decided_by="notice")
-            case Kind.TEXT | Kind.CLICK:
-                return self._quick_replies.bare_mention(scope, is_group=message.conversation.is_group)
 
     async def _by_rule(
         self,
@@ -181,7 +168,9 @@ class Assistant:
         context = CommandContext(message=message, account=account, scope=scope)
         if (command := await self._commands.handle(context)) is not None:
             return Decision(
-                reply=Reply(text=command.text, decided_by=command.decided_by), taken=command.taken
+                reply=Reply(text=command.text, decided_by=command.decided_by),
+                taken=command.taken,
+                taken_at=command.taken_at,
             )
         if hit is not None and hit.verbatim:
             return Decision(reply=Reply(text=hit.answer, decided_by="faq"), is_turn=True)
@@ -194,26 +183,30 @@ class Assistant:
         recent: tuple[Turn, ...],
         hit: FaqHit | None,
         times: StageTimes,
+        images: tuple[str, ...] = (),
     ) -> Decision:
         with times.stage("embed"):
-            query = await self._embed(message.text)
+            query = await self._embed(message.text) if message.text else None
         with times.stage("recall"):
             facts = await self._recall_for(message, scope, query)
         with times.stage("retrieve"):
-            passages = await self._retrieval.retrieve(message.text, self._policy.knowledge_k, query)
+            passages = await self._retrieval.retrieve(
+                message.text, self._policy.knowledge_k, query, message.sender.app_id
+            )
         question = Question(
             text=message.text,
             quoted=message.quoted,
-            persona=self._persona(),
+            persona=self._persona(message.sender.app_id),
             short_term=recent,
             facts=facts,
             passages=(*faq_hint(hit, recent), *passages),
             at=message.sent_at,
             is_group=message.conversation.is_group,
             query_vector=query,
+            images=images,
         )
         with times.stage("answer"):
-            answer = await self._answerer.answer(question)
+            answer = await self._answerer.answer(question, self._draft(message))
         return Decision(reply=Reply(text=answer.text, decided_by=answer.decided_by), is_turn=True)
 
     async def _recall_for(
@@ -227,6 +220,16 @@ class Assistant:
             self._metrics.degraded_recalls.inc()
         return recalled.facts
 
+    async def _see(self, message: Message) -> tuple[str, ...]:
+        """The pictures of a message as a model takes them; () where nobody can look at them."""
+        return await self._pictures(message) if self._pictures is not None else ()
+
+    def _draft(self, message: Message) -> Draft | None:
+        """Where the answer may have to be shown before it is done. Streaming costs more than it gives elsewhere."""
+        if not self._may_show_drafts(message):
+            return None
+        return self._drafts.begin(message.sender.app_id, message.key)
+
     async def _embed(self, text: str) -> Vector | None:
         """One query vector serves memory and knowledge. None: keywords serve."""
         if self._embedder is None:
@@ -236,49 +239,3 @@ class Assistant:
         except EmbedderUnavailable as error:
             logger.warning("no query vector: {}", error)
             return None
-
-    async def _commit(
-        self, inbox_id: int, message: Message, scope: Scope | None, decision: Decision, text: str
-    ) -> Delivery:
-        if scope is None or not decision.is_turn:
-            return await self._close(inbox_id, message, scope, decision, text)
-        delivery = self._delivery(inbox_id, message, scope, decision.reply, text)
-        turn = await self._ledger.commit_turn(
-            inbox_id, scope, message, decision.reply, delivery, consolidate=self._policy.keeps_memory
-        )
-        if turn is None:
-            # Cleared while it was being answered: question and answer may hold what was just forgotten.
-            gone = Reply(text=self._wording.say("cleared_meanwhile"), decided_by="notice")
-            return await self._close(
-                inbox_id, replace(message, text=""), scope, Decision(reply=gone), gone.text
-            )
-        await self._window.append(scope, turn)
-        self._on_work()
-        return delivery
-
-    async def _close(
-        self, inbox_id: int, message: Message, scope: Scope | None, decision: Decision, text: str
-    ) -> Delivery:
-        delivery = self._delivery(inbox_id, message, scope, decision.reply, text)
-        await self._inbox.close(
-            inbox_id, account=scope.account if scope else None, delivery=delivery, taken=decision.taken
-        )
-        if decision.reply.decided_by == "command":
-            # 「记住」 keeps at once and leaves the vector to the worker.
-            self._on_work()
-        return delivery
-
-    def _delivery(
-        self, inbox_id: int, message: Message, scope: Scope | None, reply: Reply, text: str
-    ) -> Delivery:
-        """The question stays only where its asker can come back for the pages, and have it forgotten."""
-        pages = self._paginate(message.sender.channel, text) if text else ()
-        return Delivery(
-            inbox_id=inbox_id,
-            pages=pages,
-            next_page=0,
-            state=DeliveryState.HELD if pages else DeliveryState.SENT,
-            decided_by=reply.decided_by,
-            question=message.text[:QUESTION_START] if pages and scope is not None else "",
-            at=self._clock.now(),
-        )

@@ -1,6 +1,7 @@
 """What a stage of the story decides about one message."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from bot.conversation.message import Reply
 
@@ -16,3 +17,5 @@ class Decision:
     """Part of the conversation: enters short-term memory and may be consolidated."""
     taken: int | None = None
     """The held delivery one page of which this reply hands over."""
+    taken_at: datetime | None = None
+    """When that delivery was made."""

@@ -5,13 +5,14 @@ caught between "sending" and "sent" becomes UNKNOWN and is never sent again by i
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import Protocol
 
 from loguru import logger
 
-from bot.conversation.message import Message
+from bot.conversation.message import AccountKey, Message
 from bot.conversation.ports import Clock
 from bot.ports import Delivery, DeliveryState, DeliveryStore
 
@@ -29,32 +30,58 @@ class SendOutcome(StrEnum):
     """Certainly not delivered: refused, muted, or nobody is connected."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What came of sending a reply."""
+
+    outcome: SendOutcome
+    """Of the whole, or of the page it stopped at."""
+    pages: int
+    """Certainly delivered, from the first on."""
+
+
 class Outbox(Protocol):
     """A channel that can speak without being asked by an open request."""
 
+    replies_passively: bool
+    """The open request carries the first page where it can; only what it can't is sent."""
+
     def is_ready(self, message: Message) -> bool:
-        """The bot this message came to is connected."""
+        """An answer to this message can be sent now, and nothing else will carry it."""
         ...
 
-    async def send(self, message: Message, pages: tuple[str, ...]) -> SendOutcome:
-        """Answer `message`, page by page."""
+    async def send(self, message: Message, pages: tuple[str, ...]) -> Sent:
+        """Answer `message`, page by page, up to the first that does not arrive for certain."""
         ...
 
 
 class DeliveryDesk:
     """Sends what was committed, through the outbox of its channel.
 
-    A channel without an outbox (WeChat's passive replies) takes its pages itself: its deliveries
-    stay held until the platform asks again, or the person says 「继续」.
+    A channel that replies passively (WeChat) takes the first page itself: its deliveries stay held until
+    the platform asks again, or the person says 「继续」, unless the answer was promised to be sent.
     """
 
     def __init__(self, store: DeliveryStore, outboxes: Mapping[str, Outbox], clock: Clock) -> None:
         self._store = store
-        self._outboxes = outboxes
+        self._outboxes = dict(outboxes)
         self._clock = clock
+        self._unreached: set[AccountKey] = set()
 
-    def has_outbox(self, message: Message) -> bool:
-        return message.sender.channel in self._outboxes
+    def add_outbox(self, channel: str, outbox: Outbox) -> None:
+        """For a channel that needs the house to be there first."""
+        self._outboxes[channel] = outbox
+
+    def replies_passively(self, message: Message) -> bool:
+        """The caller hands the first page to the open request."""
+        outbox = self._outboxes.get(message.sender.channel)
+        return outbox is None or outbox.replies_passively
+
+    def was_unreached(self, account: AccountKey) -> bool:
+        """An answer that this person was to be sent was not taken, and they don't know of it. Told once."""
+        is_unreached = account in self._unreached
+        self._unreached.discard(account)
+        return is_unreached
 
     def can_send(self, message: Message) -> bool:
         outbox = self._outboxes.get(message.sender.channel)
@@ -67,13 +94,17 @@ class DeliveryDesk:
         if message.conversation.is_group and self._is_stale(delivery):
             await self._store.mark_delivery(delivery.inbox_id, DeliveryState.UNKNOWN, 0)
             return
-        outcome = await self._outboxes[message.sender.channel].send(message, delivery.pages)
-        if outcome is SendOutcome.SENT:
+        outbox = self._outboxes[message.sender.channel]
+        sent = await outbox.send(message, delivery.pages)
+        if sent.outcome is SendOutcome.SENT:
             await self._store.mark_delivery(delivery.inbox_id, DeliveryState.SENT, len(delivery.pages))
             return
-        logger.warning("reply {} to {} ended {}", delivery.inbox_id, message.sender.channel, outcome.value)
-        state = DeliveryState.UNKNOWN if outcome is SendOutcome.UNKNOWN else DeliveryState.HELD
-        await self._store.mark_delivery(delivery.inbox_id, state, 0)
+        where = f"{message.sender.channel}, after {sent.pages} of {len(delivery.pages)} pages"
+        logger.warning("reply {} to {} ended {}", delivery.inbox_id, where, sent.outcome.value)
+        state = DeliveryState.UNKNOWN if sent.outcome is SendOutcome.UNKNOWN else DeliveryState.HELD
+        await self._store.mark_delivery(delivery.inbox_id, state, sent.pages)
+        if outbox.replies_passively and sent.pages == 0:
+            self._unreached.add(message.sender)
 
     def _is_stale(self, delivery: Delivery) -> bool:
         """By our own clock alone: a platform's that is wrong must not silence a group."""

@@ -3,10 +3,11 @@
 Invariant: none of it enters memory, and silence stays silence.
 """
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from bot.conversation.masking import MASK
-from bot.conversation.message import Message, Reply
+from bot.conversation.message import AccountKey, Message, Reply
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
 from bot.first_contact import FirstContact
@@ -20,10 +21,18 @@ class Dressing:
     """Makes of a reply the text a person sees."""
 
     def __init__(
-        self, *, first_contact: FirstContact, wording: Wording, clock: Clock, labels_ai: bool
+        self,
+        *,
+        first_contact: FirstContact,
+        was_unreached: Callable[[AccountKey], bool],
+        wording: Wording,
+        clock: Clock,
+        labels_ai: bool,
     ) -> None:
-        """`labels_ai`: model answers carry 「（AI 生成）」 (labelling rules since 2025-09)."""
+        """`labels_ai`: model answers carry 「（AI 生成）」 (labelling rules since 2025-09). `was_unreached`: an
+        earlier answer could not be sent to this person, who doesn't know of it."""
         self._first_contact = first_contact
+        self._was_unreached = was_unreached
         self._wording = wording
         self._clock = clock
         self._labels_ai = labels_ai
@@ -41,6 +50,9 @@ class Dressing:
             text = self._wording.say("secret_hidden", answer=text)
         if is_resumed and self._clock.now() - message.sent_at > STALE_IN_PRIVATE:
             text = self._wording.say("late", answer=text)
+        # A command may have been 「继续」, which hands it over.
+        if self._was_unreached(message.sender) and reply.decided_by != "command":
+            text = self._wording.say("unreached", answer=text)
         if account is not None:
             text = await self._first_contact.introduce(message, account, reply, text)
         return text

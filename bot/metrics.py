@@ -7,8 +7,7 @@ of the latest outcomes and NaN before the first, and so is what could not be loo
 import math
 import time
 from collections import deque
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily
@@ -178,6 +177,22 @@ class DoorWatch:
         self._rejects.inc()
 
 
+class _Stage:
+    """A stage under way. A class of its own: a generator's costs four times as much, seven times a message."""
+
+    __slots__ = ("_began", "_name", "_stages")
+
+    def __init__(self, stages: dict[str, float], name: str) -> None:
+        self._stages = stages
+        self._name = name
+
+    def __enter__(self) -> None:
+        self._began = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self._stages[self._name] = (time.perf_counter() - self._began) * 1000
+
+
 class StageTimes:
     """Milliseconds of each stage of one message, for its closing log line."""
 
@@ -185,13 +200,9 @@ class StageTimes:
         self._began = time.perf_counter()
         self._stages: dict[str, float] = {}
 
-    @contextmanager
-    def stage(self, name: str) -> Generator[None]:
-        began = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._stages[name] = (time.perf_counter() - began) * 1000
+    def stage(self, name: str) -> "_Stage":
+        """`with times.stage("recall"):`"""
+        return _Stage(self._stages, name)
 
     @property
     def seconds(self) -> float:

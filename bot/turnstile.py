@@ -13,6 +13,7 @@ from loguru import logger
 from bot.conversation.errors import TransientError
 from bot.conversation.masking import mask_secrets
 from bot.conversation.message import AccountKey, Message
+from bot.conversation.taps import clean
 from bot.delivery import DeliveryDesk
 from bot.ports import Delivery, InboxStore
 
@@ -168,7 +169,7 @@ class Turnstile:
 
 
 def _fit_to_store(message: Message) -> Message:
-    """Cut to what a person writes, and without secrets."""
-    text, _ = mask_secrets(message.text[:LONGEST_TEXT])
-    quoted, _ = mask_secrets(message.quoted[:LONGEST_TEXT])
+    """Cut to what a person writes, without secrets, and without what only the house may write."""
+    text, _ = mask_secrets(clean(message.text[:LONGEST_TEXT]))
+    quoted, _ = mask_secrets(clean(message.quoted[:LONGEST_TEXT]))
     return replace(message, text=text, quoted=quoted)

@@ -1,6 +1,6 @@
 """Facts, stores and models that fit in a test's head, for the tests of recall, judgement and answering."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -75,6 +75,11 @@ class FactsInMemory:
     async def version(self, scope: Scope) -> MemoryVersion:
         self.versions_read += 1
         return self._version(scope)
+
+    async def newer_facts(self, scope: Scope, version: MemoryVersion, beyond: int) -> FactSheet | None:
+        """Its versions don't tell adding from other changes."""
+        self.versions_read += 1
+        return FactSheet(version=version, facts=()) if self._version(scope) == version else None
 
     async def fact_sheet(self, scope: Scope) -> FactSheet:
         self.sheets += 1
@@ -176,11 +181,13 @@ class ScriptedModel:
         self.answers = list(answers)
         self.asked: list[tuple[ChatLine, ...]] = []
 
-    async def complete(self, lines: Sequence[ChatLine]) -> str:
+    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
         self.asked.append(tuple(lines))
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
+        if on_text is not None:
+            on_text(answer)
         return answer
 
     @property

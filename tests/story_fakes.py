@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from bot.conversation.errors import StoreUnavailable
 from bot.conversation.message import AccountKey, Conversation, Kind, Message
 from bot.conversation.scope import AccountId
-from bot.delivery import DeliveryDesk, SendOutcome
+from bot.delivery import DeliveryDesk, SendOutcome, Sent
 from bot.ports import Accepted, Admission, Delivery, DeliveryState
 from bot.turnstile import Turnstile
 
@@ -128,6 +128,9 @@ class DeliveriesOf:
     def state(self, inbox_id: int) -> DeliveryState:
         return self._held[inbox_id].state
 
+    def remaining(self, inbox_id: int) -> tuple[str, ...]:
+        return self._held[inbox_id].remaining
+
     async def mark_delivery(self, inbox_id: int, state: DeliveryState, next_page: int) -> None:
         self._held[inbox_id] = replace(self._held[inbox_id], state=state, next_page=next_page)
 
@@ -154,16 +157,20 @@ class OutboxByHand:
 
     def __init__(self) -> None:
         self.is_connected = True
+        self.replies_passively = False
         self.outcome = SendOutcome.SENT
+        self.pages_before = 0
+        """Delivered before the one that made another outcome."""
         self.sent: list[tuple[str, tuple[str, ...]]] = []
 
     def is_ready(self, message: Message) -> bool:
         return self.is_connected
 
-    async def send(self, message: Message, pages: tuple[str, ...]) -> SendOutcome:
+    async def send(self, message: Message, pages: tuple[str, ...]) -> Sent:
         await asyncio.sleep(0)
         self.sent.append((message.key, pages))
-        return self.outcome
+        is_sent = self.outcome is SendOutcome.SENT
+        return Sent(outcome=self.outcome, pages=len(pages) if is_sent else self.pages_before)
 
 
 class StoryByHand:

@@ -22,7 +22,7 @@ from bot.conversation.message import AccountKey, Conversation, Kind, Message, Re
 from bot.conversation.turn import Turn
 from bot.ports import Delivery, DeliveryState
 from bot.storage.sql.accounts import SqlAccounts
-from bot.storage.sql.database import _AUTOCHECKPOINT_PAGES, Database
+from bot.storage.sql.database import Database
 from bot.storage.sql.inbox import SqlInbox
 from bot.storage.sql.ledger import SqlLedger
 from identity.model import Account
@@ -190,7 +190,7 @@ async def _record(file: Path, pending: Sequence[_Pending]) -> list[Recorded]:
 
 @asynccontextmanager
 async def _open_peer(file: Path) -> AsyncGenerator[aiosqlite.Connection]:
-    """With the pragmas of our writer."""
+    """With the pragmas of our writer, but for the log: SQLite's own setting folds it in at every 1,000 pages."""
     async with aiosqlite.connect(file, isolation_level=None, cached_statements=256) as peer:
         for pragma in (
             "journal_mode = WAL",
@@ -198,7 +198,6 @@ async def _open_peer(file: Path) -> AsyncGenerator[aiosqlite.Connection]:
             "secure_delete = ON",
             "foreign_keys = ON",
             "temp_store = MEMORY",
-            f"wal_autocheckpoint = {_AUTOCHECKPOINT_PAGES}",
         ):
             await peer.execute_fetchall(f"PRAGMA {pragma}")
         yield peer

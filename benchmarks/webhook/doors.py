@@ -125,10 +125,10 @@ async def wxmp() -> AsyncGenerator[Door]:
 async def bare_route(aes_key: str) -> AsyncGenerator[Door]:
     """FastAPI and wechatpy, as their documentation puts them together."""
     from fastapi import FastAPI, Request, Response
-    from wechatpy import parse_message
-    from wechatpy.crypto import WeChatCrypto
-    from wechatpy.replies import create_reply
-    from wechatpy.utils import check_signature
+    from wechatpy import parse_message  # pyright: ignore[reportAttributeAccessIssue]
+    from wechatpy.crypto import WeChatCrypto  # pyright: ignore[reportAttributeAccessIssue]
+    from wechatpy.replies import create_reply  # pyright: ignore[reportAttributeAccessIssue]
+    from wechatpy.utils import check_signature  # pyright: ignore[reportAttributeAccessIssue]
 
     app = FastAPI()
     crypto = WeChatCrypto(TOKEN, AES_KEY, "wxroute") if aes_key else None

@@ -18,19 +18,25 @@ from benchmarks.wechat.cells import Cell, Situation, grid
 from benchmarks.wechat.playing import Player, Row
 from benchmarks.wechat.stage import Stage, open_stage
 
-RESTART_SECONDS = 2.0
-"""After the questions: within the first delivery, before most models are done."""
+RESTART_SECONDS = 2.5
+"""After the first question: within the first delivery of all, before most models are done."""
+WITHIN_SECONDS = {False: 15.0, True: 1.0}
+"""How long it takes until all have asked: what happens when all ask at once is the followers' part."""
 
 
-async def play_all(stage: Stage, cells: Sequence[Cell], done: Callable[[], None]) -> list[Row]:
-    """Side by side."""
+async def play_all(
+    stage: Stage, cells: Sequence[Cell], done: Callable[[], None], within_seconds: float
+) -> list[Row]:
+    """Side by side, each begun a moment after the one before."""
+    pause = within_seconds / len(cells)
 
-    async def play(cell: Cell) -> Row:
+    async def play(number: int, cell: Cell) -> Row:
+        await asyncio.sleep(number * pause)
         row = await Player(stage.servers[cell.account, cell.mode], stage.model).play(cell)
         done()
         return row
 
-    return await asyncio.gather(*(play(cell) for cell in cells))
+    return await asyncio.gather(*(play(number, cell) for number, cell in enumerate(cells)))
 
 
 async def restart(stage: Stage) -> None:
@@ -48,7 +54,7 @@ async def measure_cells(cells: Sequence[Cell], folder: Path, done: Callable[[], 
             continue
         async with open_stage(folder / f"数据{is_restart:d}") as stage:
             await stage.bot.start()
-            playing = asyncio.create_task(play_all(stage, chosen, done))
+            playing = asyncio.create_task(play_all(stage, chosen, done, WITHIN_SECONDS[is_restart]))
             if is_restart:
                 await restart(stage)
             rows += await playing

@@ -16,6 +16,8 @@ from simulators.wechat import AccountType, Mode
 LATENCIES = (0.1, 3.0, 4.9, 7.0, 12.0, 17.0, 40.0)
 SENTENCES = 4
 """Of each answer, written evenly over the model's time."""
+PIECE = 16
+"""Characters of one event of a stream, as fast models send them."""
 QUESTIONS = Path(__file__).resolve().parents[1] / "questions" / "wechat_pending.yaml"
 
 
@@ -57,7 +59,7 @@ class Cell:
 
 def paced(question: str, seconds: float, number: int) -> str:
     """`number` tells the runs of one cell from those of another with the same words."""
-    return f"{question} [[total={seconds:g} sentences={SENTENCES} cell={number}]]"
+    return f"{question} [[total={seconds:g} sentences={SENTENCES} piece={PIECE} cell={number}]]"
 
 
 def sentence_starts(question: str) -> list[str]:

@@ -3,10 +3,13 @@
 Invariant: whatever the model does, there is an answer; links in it never come from memory.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 from loguru import logger
 
+from bot.answering.drafts import Draft
 from bot.answering.extractive import ExtractiveAnswerer
 from bot.answering.links import without_links
 from bot.answering.prompt import Template, load_template, render_prompt
@@ -19,8 +22,11 @@ from bot.conversation.wording import Wording
 class Answerer(Protocol):
     """Turns a question with what was found for it into a reply."""
 
-    async def answer(self, question: Question) -> Answer:
-        """Never empty, never raises for a model that is away."""
+    async def answer(self, question: Question, draft: Draft | None = None) -> Answer:
+        """Never empty, never raises for a model that is away.
+
+        Where a draft is given, the text is in it while it is being written.
+        """
         ...
 
 
@@ -34,24 +40,42 @@ class ModelAnswerer:
         fallback: ExtractiveAnswerer,
         wording: Wording,
         template: Template | None = None,
+        vision: ChatModel | None = None,
     ) -> None:
-        """`template`: `load_template()` by default."""
+        """`template`: `load_template()` by default. `vision`: who is asked where a picture was sent; without one
+        pictures are passed over. It has a circuit of its own, so that slow pictures don't close the other."""
         self._model = model
+        self._vision = vision
         self._fallback = fallback
         self._wording = wording
         self._template = template or load_template()
 
-    async def answer(self, question: Question) -> Answer:
+    async def answer(self, question: Question, draft: Draft | None = None) -> Answer:
         """The model's answer. Away: what fits, said to be quoted. Refused: a polite refusal."""
+        passed = self._filter(question)
         try:
-            prompt = render_prompt(self._template, await self._fallback.readable(question))
-            text = await self._model.complete(prompt)
+            text = await self._ask(question, draft, passed)
         except ModelRefused:
-            return Answer(text=self._wording.say("model_refused"), decided_by="notice")
+            return _instead(draft, Answer(text=self._wording.say("model_refused"), decided_by="notice"))
         except ModelUnavailable as error:
             logger.warning("no model answer: {}: {}", type(error).__name__, error)
-            return await self._without_model(question, is_unpaid=isinstance(error, ModelUnpaid))
-        return Answer(text=self._without_memory_links(text, question), decided_by="model")
+            is_unpaid = isinstance(error, ModelUnpaid)
+            return _instead(draft, await self._without_model(question, is_unpaid=is_unpaid))
+        if not (text := passed(text)).strip():
+            return _instead(draft, await self._without_model(question, is_unpaid=False))
+        return Answer(text=text, decided_by="model")
+
+    async def _ask(self, question: Question, draft: Draft | None, passed: Callable[[str], str]) -> str:
+        model = self._model
+        if question.images and self._vision is not None:
+            model = self._vision
+        else:
+            question = replace(question, images=())
+        prompt = render_prompt(self._template, await self._fallback.readable(question))
+        if draft is None:
+            return await model.complete(prompt)
+        draft.begin(passed)
+        return await model.complete(prompt, draft.add)
 
     async def _without_model(self, question: Question, *, is_unpaid: bool) -> Answer:
         extract = await self._fallback.extract(question)
@@ -63,11 +87,19 @@ class ModelAnswerer:
             text = self._wording.say("model_away_unsure")
         return Answer(text=text, decided_by="extract")
 
-    def _without_memory_links(self, text: str, question: Question) -> str:
+    def _filter(self, question: Question) -> Callable[[str], str]:
         """Links the model took from memory go; its own, the operator's and the person's stay."""
         memory = "\n".join(
             (*(each.fact.text for each in question.facts), *(turn.question for turn in question.short_term))
         )
         read = (piece.text for each in question.passages for piece in each.context or (each.passage,))
         allowed = "\n".join((question.persona, question.text, *read))
-        return without_links(text, self._wording.say("link_hidden"), allowed=allowed, only=memory)
+        hidden = self._wording.say("link_hidden")
+        return lambda text: without_links(text, hidden, allowed=allowed, only=memory)
+
+
+def _instead(draft: Draft | None, answer: Answer) -> Answer:
+    """An answer that takes the place of the one being written."""
+    if draft is not None:
+        draft.discard()
+    return answer

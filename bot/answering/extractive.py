@@ -8,11 +8,12 @@ import re
 from dataclasses import dataclass, replace
 
 from bot.answering.background import Background
+from bot.answering.drafts import Draft
 from bot.answering.evidence import is_worth_reading, memory_strength, passage_strength
 from bot.answering.links import without_links
-from bot.answering.plain_text import plain_text
 from bot.answering.question import Answer, Question
 from bot.conversation.local_time import local_date
+from bot.conversation.markdown import flatten
 from bot.conversation.masking import mask_secrets
 from bot.conversation.ports import Embedder
 from bot.conversation.wording import Wording
@@ -59,8 +60,8 @@ class ExtractiveAnswerer:
         """Prepare the background before the first question. Raises EmbedderUnavailable."""
         await self._background.warm()
 
-    async def answer(self, question: Question) -> Answer:
-        """Quote what fits, or say that one isn't sure."""
+    async def answer(self, question: Question, draft: Draft | None = None) -> Answer:
+        """Quote what fits, or say that one isn't sure. It is there at once, so no draft is kept."""
         extract = await self.extract(question)
         if extract.is_empty:
             return Answer(text=self._wording.say("answer_unsure"), decided_by="extract")
@@ -119,7 +120,7 @@ def _best(found: list[tuple[float, Fact]], near: float) -> tuple[Fact, ...]:
 def _shown(passage: Passage) -> str:
     """Its text as a chat shows it."""
     is_markdown = passage.document.lower().endswith(MARKDOWN_SUFFIXES)
-    return plain_text(passage.text) if is_markdown else passage.text
+    return flatten(passage.text) if is_markdown else passage.text
 
 
 def _excerpt(text: str, question: str) -> str:

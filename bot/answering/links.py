@@ -1,9 +1,12 @@
 """Take out links that come from memory: a reply never sends people where a memory points.
 
-Invariant: pure, linear; everything that is no link stays as it is.
+Invariant: pure, linear; everything that is no link stays as it is. Nothing that comes behind the end of a sentence
+changes what becomes of the words before it (`sentences.py`), so that they may be shown before the rest is there.
 """
 
 import re2
+
+from bot.conversation.taps import clean, without_taps
 
 _LINK = re2.compile(
     r"(?i)[a-z][a-z0-9+.\-]{1,15}://[^\s<>\"“”()，。；！？（）》]+"
@@ -17,8 +20,9 @@ _TAG = re2.compile(r"(?i)<a\b[^>]*>|</a>")
 
 def without_links(text: str, substitute: str, *, only: str | None = None, allowed: str = "") -> str:
     """The text with links replaced by `substitute`: those that `only` holds (None: all), but not those
-    that `allowed` holds. Link tags always go, what they enclose stays."""
-    text = _TAG.sub("", text)
+    that `allowed` holds. Link tags, links into WeChat itself and the house's own characters always go."""
+    # In this order: what is taken out may join what stands around it to a tag or an address.
+    text = clean(_TAG.sub("", without_taps(text)))
     pieces: list[str] = []
     end = 0
     for match in _LINK.finditer(text):

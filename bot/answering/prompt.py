@@ -31,6 +31,8 @@ _KNOWN = frozenset({"persona", "now", "place", "long_term", "knowledge", "short_
 _BLANK = re.compile(r"\s+")
 _WEEKDAYS = "一二三四五六日"
 _NONE = "（无）"
+_PICTURE = "（发来图片，没有写字）"
+"""Where the question's words would stand: some models refuse a picture without any."""
 
 
 class Template:
@@ -48,11 +50,11 @@ class Template:
         system, mark, user = text.partition(USER_MARK)
         self._parts = (system, user) if mark else ("", text)
 
-    def render(self, values: dict[str, str]) -> tuple[ChatLine, ...]:
-        """The lines of the prompt. Nothing in a value is taken for a placeholder."""
+    def render(self, values: dict[str, str], images: tuple[str, ...] = ()) -> tuple[ChatLine, ...]:
+        """The lines of the prompt, pictures in the user's. Nothing in a value is taken for a placeholder."""
         system, user = (_PLACEHOLDER.sub(lambda name: values[name[1]], part).strip() for part in self._parts)
-        lines = (ChatLine(role="system", text=system), ChatLine(role="user", text=user))
-        return tuple(line for line in lines if line.text)
+        lines = (ChatLine(role="system", text=system), ChatLine(role="user", text=user, images=images))
+        return tuple(line for line in lines if line.text or line.images)
 
 
 def load_template(folder: Path | None = None) -> Template:
@@ -81,8 +83,9 @@ def render_prompt(template: Template, question: Question) -> tuple[ChatLine, ...
             "knowledge": "\n\n".join(_passages(question.passages)) or _NONE,
             "short_term": _listed(map(_turn, question.short_term)),
             "quoted": f"引用：{_quotation(question.quoted)}\n\n" if question.quoted.strip() else "",
-            "question": _masked(question.text),
-        }
+            "question": _masked(question.text) or (_PICTURE if question.images else ""),
+        },
+        question.images,
     )
 
 

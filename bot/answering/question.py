@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.conversation.markdown import flatten
 from bot.conversation.ports import Vector
+from bot.conversation.taps import without_taps
 from bot.conversation.turn import Turn
 from bot.knowledge.retrieval import RetrievedPassage
 from bot.memory.recall import RecalledFact
@@ -30,6 +32,9 @@ class Question:
     is_group: bool
     query_vector: Vector | None = None
     """The embedding of `text`, if there is one: what tells a near memory from one that is just there."""
+    images: tuple[str, ...] = ()
+    """Pictures the person sent, as `data:image/…;base64,…` addresses; `text` may then be "". Who cannot see passes
+    over them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,5 +42,11 @@ class Answer:
     """The text of a reply."""
 
     text: str
+    """Markdown as the model wrote it. The channel renders it; what memory keeps is `plain`."""
     decided_by: str
     """`model`, `extract`, or `notice` for a refusal."""
+
+    @property
+    def plain(self) -> str:
+        """The words alone, for memory and prompts: marks would cost tokens, and quoted on one line they mislead."""
+        return flatten(without_taps(self.text))

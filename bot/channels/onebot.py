@@ -20,7 +20,7 @@ from nonebot.adapters.onebot.v11.exception import ApiNotAvailable
 from nonebot.exception import WebSocketClosed
 
 from bot.conversation.message import PLAYGROUND, Message
-from bot.delivery import SendOutcome
+from bot.delivery import SendOutcome, Sent
 
 _DEADLINE_SECONDS = 20.0
 """NapCat gives up on a send after about 10 s; later than this no answer will come."""
@@ -34,6 +34,8 @@ class OneBotOutbox:
     It needs only the stored `Message`, so an answer can still go out after a restart.
     """
 
+    replies_passively = False
+
     def __init__(self, bots: Callable[[], Mapping[str, AnyBot]]) -> None:
         """`bots` gives the connected bots by their own id: `nonebot.get_bots`."""
         self._bots = bots
@@ -42,21 +44,19 @@ class OneBotOutbox:
         """The bot this message came to is connected."""
         return self._bot_for(message) is not None
 
-    async def send(self, message: Message, pages: tuple[str, ...]) -> SendOutcome:
+    async def send(self, message: Message, pages: tuple[str, ...]) -> Sent:
         """Answer `message`, page by page; in a group the first page names the asker.
 
         FAILED only while no page may have arrived; UNKNOWN once one may have and one may not.
         Sending stops at the first page that fails or gets no answer.
         """
-        outcome = SendOutcome.SENT
         for number, page in enumerate(pages):
             latest = await self._send_page(message, _page(message, page, is_first=number == 0))
-            if latest is SendOutcome.FAILED and number == 0:
-                return SendOutcome.FAILED
             if latest is not SendOutcome.SENT:
-                outcome = SendOutcome.UNKNOWN
-                break
-        return outcome
+                is_failed = latest is SendOutcome.FAILED and number == 0
+                outcome = SendOutcome.FAILED if is_failed else SendOutcome.UNKNOWN
+                return Sent(outcome=outcome, pages=number)
+        return Sent(outcome=SendOutcome.SENT, pages=len(pages))
 
     async def _send_page(self, message: Message, segments: Segments) -> SendOutcome:
         bot = self._bot_for(message)

@@ -1,11 +1,14 @@
-"""Pages: a long reply cut into messages that a QQ client shows whole.
+"""Pages: a reply without marks, a long one cut into messages that a QQ client shows whole.
 
-Invariant: the pages joined are the text; none is empty or longer than `LONGEST`; none begins inside
-what a reader sees as one character.
+Invariant: the pages joined are the text as `shown`; none is empty or longer than `LONGEST`; none begins
+inside what a reader sees as one character; no tap and no Markdown is left in them.
 """
 
 import re
 import unicodedata
+
+from bot.conversation.markdown import flatten
+from bot.conversation.taps import without_taps
 
 LONGEST = 1_500
 """Characters. QQ takes about 4,500 bytes in a message; longer ones are refused or turned into a
@@ -21,9 +24,14 @@ _ENDS = (
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3")
 
 
+def shown(text: str) -> str:
+    """The text as QQ shows it: no Markdown, links in words, nothing to tap."""
+    return without_taps(flatten(text)).strip()
+
+
 def pages_of(text: str) -> tuple[str, ...]:
     """The text in pages, at the best place in the second half of each. "" has none."""
-    text = text.strip()
+    text = shown(text)
     pages: list[str] = []
     while len(text) > LONGEST:
         cut = _cut(text)

@@ -9,14 +9,21 @@ from bot.channels.wechat.event import (
     ClickEvent,
     Event,
     FollowEvent,
+    ImageEvent,
+    LinkEvent,
+    LocationEvent,
     RevokeEvent,
+    ScanEvent,
     TextEvent,
     UnfollowEvent,
     UnsupportedEvent,
+    VideoEvent,
     VoiceEvent,
 )
+from bot.channels.wechat.links import anchor
 from bot.channels.wechat.rendering import pages
-from bot.conversation.message import AccountKey, Conversation, Kind, Message
+from bot.conversation.markdown import flatten
+from bot.conversation.message import AccountKey, Conversation, Kind, Media, Message
 
 CHANNEL = "wechat"
 _EDGE = " \t\r\n\u3000\u00a0\u200b\u200c\u200d\u2060\ufeff"
@@ -24,7 +31,7 @@ _EDGE = " \t\r\n\u3000\u00a0\u200b\u200c\u200d\u2060\ufeff"
 
 
 def to_message(event: Event) -> Message | None:
-    """The message an event carries; None for what nobody answers (a scan by a follower, a card event)."""
+    """The message an event carries; None for what nobody answers (an opened page, a card event)."""
     said = _said(event)
     if said is None:
         return None
@@ -36,13 +43,15 @@ def to_message(event: Event) -> Message | None:
         conversation=Conversation(channel=CHANNEL, app_id=event.app_id),
         text=text.strip(_EDGE),
         sent_at=datetime.fromtimestamp(event.create_time, UTC),
+        quoted=_quoted(event),
         unionid=event.unionid,
+        media=_media(event),
     )
 
 
 def pages_of(text: str) -> tuple[str, ...]:
-    """A reply as WeChat can carry it, 2,000 bytes a page; () for silence."""
-    return pages(text)
+    """A reply as WeChat can carry it, 2,000 bytes a page, without page marks; () for silence."""
+    return pages(flatten(text, link=anchor))
 
 
 def _said(event: Event) -> tuple[Kind, str] | None:
@@ -51,15 +60,35 @@ def _said(event: Event) -> tuple[Kind, str] | None:
             return Kind.TEXT, event.content
         case VoiceEvent():
             return Kind.VOICE, event.recognition
-        case UnsupportedEvent():
+        case ImageEvent():
+            return Kind.IMAGE, ""
+        case LocationEvent():
+            # Its coordinates go no further: where exactly somebody is, is not needed for an answer.
+            return Kind.LOCATION, event.label
+        case LinkEvent():
+            return Kind.LINK, ""
+        case VideoEvent() | UnsupportedEvent():
             return Kind.UNSUPPORTED, ""
         case ClickEvent():
             return Kind.CLICK, event.event_key
         case FollowEvent():
-            return Kind.FOLLOW, ""
+            return Kind.FOLLOW, event.scene_id or ""
+        case ScanEvent():
+            return Kind.SCAN, event.scene_id or ""
         case UnfollowEvent():
             return Kind.UNFOLLOW, ""
         case RevokeEvent():
             return Kind.REVOKE, ""
         case _:
             return None
+
+
+def _quoted(event: Event) -> str:
+    """The words of a shared page. Not its address: nothing here opens it, and no reply repeats it."""
+    if not isinstance(event, LinkEvent):
+        return ""
+    return "\n".join(words for words in (event.title, event.description) if words)
+
+
+def _media(event: Event) -> tuple[Media, ...]:
+    return (Media(url=event.picture_url, media_id=event.media_id),) if isinstance(event, ImageEvent) else ()

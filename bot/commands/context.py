@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeAlias
 
 from bot.conversation.message import Message
@@ -33,6 +34,8 @@ class CommandReply:
     text: str
     taken: int | None = None
     """The inbox id of a held delivery one page of which this hands over."""
+    taken_at: datetime | None = None
+    """When that delivery was made."""
     decided_by: str = "command"
 
 

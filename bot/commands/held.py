@@ -5,12 +5,13 @@ chat into a group.
 """
 
 from bot.commands.context import Asker, CommandReply
+from bot.conversation.taps import as_shown, clean, shown_bytes
 from bot.conversation.text import clip
 from bot.conversation.wording import Wording
 from bot.ports import Delivery, DeliveryStore
 
 QUESTION_CHARACTERS = 8
-"""Enough to know one's own question again, and short: the page behind it is nearly full already."""
+"""Enough to know one's own question again, and short: channels leave room for this much on a first page."""
 NAMED_PAGE_BYTES = 2_000
 """The page limit of the narrowest channel (WeChat: DESIGN.md, "Pages"). A page that would grow beyond
 it with its heading goes without, or the rest of it would come after the pages that follow."""
@@ -30,12 +31,19 @@ class HeldAnswers:
         held = await self._deliveries.oldest_held(asker.account.id)
         if held is None or not held.remaining:
             return None if is_plain else CommandReply(text=self._wording.say("held_nothing"))
-        return CommandReply(text=self._named(held), taken=held.inbox_id)
+        return CommandReply(text=self._handed_over(held), taken=held.inbox_id, taken_at=held.at)
 
-    def _named(self, held: Delivery) -> str:
-        page = held.remaining[0]
-        question = clip(held.question, QUESTION_CHARACTERS)
-        if held.next_page > 0 or not question:
-            return page
-        named = self._wording.say("held_first", question=question, page=page)
-        return named if len(named.encode("utf-8", "replace")) <= NAMED_PAGE_BYTES else page
+    def _handed_over(self, held: Delivery) -> str:
+        """The page as it was stored, with which it is and, the first time, what it answers.
+
+        It was rendered for its channel when it was stored, so it is marked as not to be rendered again.
+        """
+        page = as_shown(held.remaining[0])
+        marked = self._wording.mark_page(page, held.next_page + 1, len(held.pages))
+        question = clip(clean(held.question), QUESTION_CHARACTERS)
+        if held.next_page == 0 and question:
+            named = self._wording.say("held_first", question=question, page=marked)
+            if shown_bytes(named) <= NAMED_PAGE_BYTES:
+                return named
+        # The operator's own wording of the mark may be longer than channels leave room for.
+        return marked if shown_bytes(marked) <= NAMED_PAGE_BYTES else page

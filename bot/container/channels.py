@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from bot.assistant import Pictures
+from bot.conversation.message import Message
 from bot.delivery import Outbox
 
 Paginate = Callable[[str], tuple[str, ...]]
@@ -25,6 +27,10 @@ class Channels:
 
     outboxes: Mapping[str, Outbox] = field(default_factory=dict[str, Outbox])
     paginate: Mapping[str, Paginate] = field(default_factory=dict[str, Paginate])
+    pictures: Pictures | None = None
+    """How the pictures of a message are fetched."""
+    may_show_drafts: Callable[[Message], bool] = lambda message: False
+    """Whether the beginning of an answer may have to be shown before the rest is there."""
 
     def pages(self, channel: str, text: str) -> tuple[str, ...]:
         """A reply cut for its channel; one page where the channel has no limit."""

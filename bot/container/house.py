@@ -11,12 +11,11 @@ from pathlib import Path
 
 from loguru import logger
 
-from bot.answering.answerer import Answerer, ModelAnswerer
+from bot.answering.drafts import Drafts
 from bot.answering.extractive import ExtractiveAnswerer
-from bot.answering.prompt import load_template
-from bot.assistant import Assistant, Policy
-from bot.commands import Commands
+from bot.container.assembly import Assembly
 from bot.container.channels import Channels, SystemClock
+from bot.container.garbage import spare_what_stays
 from bot.container.models import Models
 from bot.container.stores import Stores, WeChatReplies
 from bot.container.watching import Watch
@@ -24,22 +23,14 @@ from bot.conversation.errors import TransientError
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
 from bot.delivery import DeliveryDesk
-from bot.dressing import Dressing
-from bot.first_contact import FirstContact
 from bot.journal import Journal
 from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.ingest import Ingest
-from bot.knowledge.retrieval import Retrieval
 from bot.loop_lag import LoopLag
-from bot.memory.consolidation import Consolidation
-from bot.memory.forget import Forget
-from bot.memory.judge import ModelJudge, RuleJudge, load_judge_prompt
-from bot.memory.recall import Recall
 from bot.memory.short_term import ShortTermMemory
-from bot.metering import MeteredJudge, OrderWatch
+from bot.metering import OrderWatch
 from bot.metrics import Metrics
-from bot.persona import Persona
-from bot.quick_replies import QuickReplies
+from bot.persona import Personas
 from bot.rules.faq_file import FaqFile
 from bot.secrets_file import read_pepper
 from bot.settings import Settings
@@ -48,8 +39,6 @@ from bot.storage.redis.connection import open_redis
 from bot.storage.redis.turn_window import RedisTurnWindow
 from bot.storage.sql.database import Database
 from bot.storage.sql.turn_window import SqlTurnWindow
-from bot.storage.vectors.flat import FaissFlat
-from bot.storage.vectors.person_index import PersonIndex
 from bot.supervisor import Supervisor
 from bot.turnstile import Turnstile
 from bot.worker import Worker
@@ -82,25 +71,45 @@ class House:
         self.directory = Directory(self.stores.accounts, PhoneHasher(pepper))
         self.authority = Authority(self.stores.accounts, sorted(settings.superuser_addresses))
         self.desk = DeliveryDesk(self.stores.deliveries, channels.outboxes, clock)
-        self._persona = Persona(folder / "persona.md", HOUSE_FOLDER / "default_persona.md")
         self._window_cache = self._make_window_cache()
         self.window = self._make_window()
         self._extractive = ExtractiveAnswerer(embedder=self.models.embedder, wording=self.wording)
         self.catalogue = CatalogueFile(folder / "products.csv")
         self._faq = FaqFile(_with_default(folder / "faq.yaml", HOUSE_FOLDER / "rules" / "default_faq.yaml"))
+        self.drafts = Drafts()
+        assembly = Assembly(
+            settings=settings,
+            channels=channels,
+            stores=self.stores,
+            models=self.models,
+            window=self.window,
+            extractive=self._extractive,
+            drafts=self.drafts,
+            catalogue=self.catalogue,
+            faq=self._faq,
+            directory=self.directory,
+            authority=self.authority,
+            personas=Personas(folder, HOUSE_FOLDER / "default_persona.md"),
+            wording=self.wording,
+            clock=clock,
+            metrics=self.metrics,
+            journal=self.journal,
+        )
         self.status = StatusBoard(
             jobs=self.stores.jobs,
             metrics=self.metrics,
             clock=clock,
-            parts=self._parts_in_use(),
+            parts=assembly.parts_in_use(),
             troubles=self._troubles,
         )
-        self.assistant = self._make_assistant(channels, clock)
+        self.assistant = assembly.assistant(
+            status=self.status.report, was_unreached=self.desk.was_unreached, on_work=self._wake_worker
+        )
         self.turnstile = Turnstile(self.stores.inbox, OrderWatch(self.assistant, self.metrics), self.desk)
         self.worker = Worker(
             jobs=self.stores.jobs,
             deliveries=self.stores.deliveries,
-            consolidation=self._make_consolidation(),
+            consolidation=assembly.consolidation(),
             turnstile=self.turnstile,
             metrics=self.metrics,
             clock=clock,
@@ -119,7 +128,7 @@ class House:
 
     @property
     def wechat_replies(self) -> WeChatReplies:
-        return WeChatReplies(self.stores.deliveries)
+        return self.stores.wechat_replies
 
     @property
     def ingest(self) -> Ingest:
@@ -139,10 +148,12 @@ class House:
         """Take up what a stop or a crash left, and start the worker. After `open`, in the bot alone."""
         await self.desk.settle_after_crash()
         await self.stores.jobs.release_leases()
+        await self.stores.wechat_replies.open()
         if (code := await self.authority.issue_claim_code()) is not None:
             logger.info("首次启动：向机器人发送“/认领 {}”的人成为管理员，此码只显示这一次", code)
         self._supervisor.start("worker", self.worker.run)
         self._supervisor.start("loop lag", LoopLag(self.metrics).run)
+        self._supervisor.start("old backups", self.stores.keep_pruning)
         self._warming = asyncio.create_task(self._warm())
         await self.turnstile.resume_unfinished()
 
@@ -167,6 +178,7 @@ class House:
         await self.models.warm()
         with contextlib.suppress(TransientError):
             await self._extractive.warm()
+        spare_what_stays()
 
     def _make_window_cache(self) -> RedisTurnWindow | None:
         url = self.settings.redis.url
@@ -179,97 +191,8 @@ class House:
         turns = SqlTurnWindow(self.stores.database, limit=memory.short_term_turns)
         return ShortTermMemory(turns, self._window_cache, budget_tokens=memory.short_term_budget_tokens)
 
-    def _make_commands(self, clock: Clock) -> Commands:
-        stores = self.stores
-        return Commands(
-            facts=stores.facts,
-            window=self.window,
-            forget=Forget(stores.facts),
-            deliveries=stores.deliveries,
-            confirmations=stores.confirmations,
-            audit=stores.audit,
-            accounts=stores.accounts,
-            directory=self.directory,
-            authority=self.authority,
-            status=self.status.report,
-            wording=self.wording,
-            clock=clock,
-        )
-
-    def _make_assistant(self, channels: Channels, clock: Clock) -> Assistant:
-        stores, settings = self.stores, self.settings
-        commands = self._make_commands(clock)
-        first_contact = FirstContact(stores.accounts, self.wording, self._persona.name())
-        return Assistant(
-            directory=self.directory,
-            first_contact=first_contact,
-            dressing=Dressing(
-                first_contact=first_contact, wording=self.wording, clock=clock, labels_ai=settings.ai_label
-            ),
-            quick_replies=QuickReplies(
-                faq=self._faq,
-                commands=commands,
-                deliveries=stores.deliveries,
-                confirmations=stores.confirmations,
-                wording=self.wording,
-                clock=clock,
-            ),
-            commands=commands,
-            recall=Recall(facts=stores.facts, index=self._make_index(clock), clock=clock),
-            retrieval=Retrieval(stores.passages, FaissFlat, self.models.embedder, self.catalogue),
-            embedder=self.models.embedder,
-            answerer=self._make_answerer(),
-            persona=self._persona.text,
-            window=self.window,
-            facts=stores.facts,
-            inbox=stores.inbox,
-            ledger=stores.ledger,
-            paginate=channels.pages,
-            on_work=self._wake_worker,
-            wording=self.wording,
-            policy=Policy(
-                keeps_memory=settings.memory.consent == "on",
-                recall_k=settings.memory.recall_k,
-                knowledge_k=settings.knowledge.k,
-            ),
-            clock=clock,
-            metrics=self.metrics,
-            journal=self.journal,
-        )
-
-    def _make_index(self, clock: Clock) -> PersonIndex:
-        embedder = self.models.embedder
-        return PersonIndex(
-            self.stores.facts, clock, model_id=lambda: embedder.model_id if embedder is not None else ""
-        )
-
-    def _make_answerer(self) -> Answerer:
-        if self.models.chat is None:
-            return self._extractive
-        return ModelAnswerer(
-            model=self.models.chat,
-            fallback=self._extractive,
-            wording=self.wording,
-            template=load_template(self.settings.data_folder / "prompts"),
-        )
-
-    def _make_consolidation(self) -> Consolidation:
-        chat, prompts = self.models.chat, self.settings.data_folder / "prompts"
-        judge = RuleJudge() if chat is None else ModelJudge(chat, load_judge_prompt(prompts))
-        judge = MeteredJudge(judge, self.metrics)
-        return Consolidation(judge=judge, facts=self.stores.facts, embedder=self.models.embedder)
-
     def _wake_worker(self) -> None:
         self.worker.wake()
-
-    def _parts_in_use(self) -> dict[str, str]:
-        settings = self.settings
-        return {
-            "对话模型": settings.llm.model or "未接入，只摘录",
-            "向量模型": settings.embedding.model or ("自带" if self.models.embedder else "无，只用关键词"),
-            "短期记忆": "Redis" if settings.redis.url else "数据库",
-            "长期记忆": "开" if settings.memory.consent == "on" else "关，只记明说的“记住”",
-        }
 
     async def _troubles(self) -> list[str]:
         readiness = await self.watch.readiness()

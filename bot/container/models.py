@@ -11,6 +11,7 @@ from bot.llm.openai_embedder import OpenAiEmbedder
 from bot.metering import MeteredChat, WatchedEmbedder
 from bot.metrics import Metrics
 from bot.settings import Settings
+from bot.settings_groups import LlmSettings
 
 
 class Models:
@@ -18,18 +19,15 @@ class Models:
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         llm, embedding = settings.llm, settings.embedding
-        self.chat_client: OpenAiChat | None = None
-        if llm.base_url:
-            self.chat_client = OpenAiChat(
-                base_url=llm.base_url,
-                api_key=llm.api_key,
-                model=llm.model,
-                timeout_seconds=llm.timeout_seconds,
-                on_tokens=metrics.note_tokens,
-            )
-        self.chat: ChatModel | None = None
-        if self.chat_client is not None:
-            self.chat = MeteredChat(self.chat_client, metrics)
+        self.chat_client = _chat(llm, llm.model, metrics)
+        self.chat: ChatModel | None = MeteredChat(self.chat_client, metrics) if self.chat_client else None
+        self._vision_client = (
+            self.chat_client if llm.vision_model == llm.model else _chat(llm, llm.vision_model, metrics)
+        )
+        self.vision: ChatModel | None = (
+            MeteredChat(self._vision_client, metrics) if self._vision_client else None
+        )
+        """Looks at pictures. None: nobody does."""
         self._engine: NanoEmbedder | OpenAiEmbedder | None = None
         if embedding.base_url:
             self._engine = OpenAiEmbedder(
@@ -53,6 +51,19 @@ class Models:
                 self.embedder.is_away = True
 
     async def close(self) -> None:
-        for model in (self.chat_client, self._engine):
+        for model in (self.chat_client, self._vision_client, self._engine):
             if model is not None:
                 await model.close()
+
+
+def _chat(llm: LlmSettings, name: str, metrics: Metrics) -> OpenAiChat | None:
+    """None where no such model is configured."""
+    if not llm.base_url or not name:
+        return None
+    return OpenAiChat(
+        base_url=llm.base_url,
+        api_key=llm.api_key,
+        model=name,
+        timeout_seconds=llm.timeout_seconds,
+        on_tokens=metrics.note_tokens,
+    )

@@ -1,5 +1,6 @@
 """Every SQL store over one database, and the WeChat adapter's own port over them."""
 
+import asyncio
 from typing import Any
 
 from loguru import logger
@@ -15,7 +16,7 @@ from bot.storage.sql.audit import SqlAudit
 from bot.storage.sql.backup import prune_automatic
 from bot.storage.sql.confirmations import SqlConfirmations
 from bot.storage.sql.database import Database
-from bot.storage.sql.deliveries import SqlDeliveries
+from bot.storage.sql.deliveries import PROMISE, SqlDeliveries
 from bot.storage.sql.exporting import export_person
 from bot.storage.sql.inbox import SqlInbox
 from bot.storage.sql.jobs import SqlJobs
@@ -25,18 +26,42 @@ from bot.storage.sql.passages import SqlPassages
 from bot.storage.sql.reembedding import SqlVectors
 from bot.storage.sql.tallies import SqlTallies
 
+PRUNE_SECONDS = 3600.0
+"""A day's lateness would matter to who asked to be forgotten; a look at one folder an hour costs nothing."""
+
 
 class WeChatReplies:
-    """The WeChat adapter's own store port, kept in the deliveries."""
+    """The WeChat adapter's own store port, kept in the deliveries, and which promises are not kept yet."""
 
     def __init__(self, deliveries: SqlDeliveries) -> None:
         self._deliveries = deliveries
+        self._owed: set[tuple[str, str]] = set()
+
+    async def open(self) -> None:
+        """Know again what was promised before a stop or a crash."""
+        self._owed = set(await self._deliveries.promised("wechat"))
 
     async def sealed(self, app_id: str, key: str) -> bytes | None:
         return await self._deliveries.sealed("wechat", app_id, key)
 
     async def seal(self, app_id: str, key: str, body: bytes, *, carries_answer: bool) -> bytes:
         return await self._deliveries.seal("wechat", app_id, key, body, carries_answer=carries_answer)
+
+    async def promise(self, app_id: str, key: str) -> bytes:
+        sealed = await self.seal(app_id, key, PROMISE, carries_answer=False)
+        if sealed == PROMISE:
+            self._owed.add((app_id, key))
+        return sealed
+
+    async def is_promised(self, app_id: str, key: str) -> bool:
+        return await self.sealed(app_id, key) == PROMISE
+
+    def is_owed(self, app_id: str, key: str) -> bool:
+        """Promised, and not sent yet."""
+        return (app_id, key) in self._owed
+
+    def settle(self, app_id: str, key: str) -> None:
+        self._owed.discard((app_id, key))
 
 
 class Stores:
@@ -57,6 +82,7 @@ class Stores:
         self.passages = SqlPassages(database, clock)
         self.tallies = SqlTallies(database, clock)
         self.vectors = SqlVectors(database, clock)
+        self.wechat_replies = WeChatReplies(self.deliveries)
 
     def prepare(self) -> None:
         """Blocks. The file has the newest schema, belongs to this data folder, and has forgotten what the
@@ -72,6 +98,12 @@ class Stores:
             )
         if done.is_ledger_short:
             logger.warning("忘记账本 {} 比数据库旧：从原来的数据文件夹拷来最新的", self.forgotten.path)
+
+    async def keep_pruning(self) -> None:
+        """Until cancelled: automatic backups do not outlive their week while the bot runs."""
+        while True:
+            await asyncio.sleep(PRUNE_SECONDS)
+            await asyncio.to_thread(prune_automatic, self.database.path.parent)
 
     async def export(self, person: PersonId) -> dict[str, Any]:
         """Everything that is kept about a person, as a JSON document. Raises StoreUnavailable."""

@@ -4,6 +4,7 @@ Invariant: everything outside a secret stays byte for byte. Order ids and phones
 number counts only with its check digit right, or with a word before it that says what it is.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import date
 
@@ -14,8 +15,6 @@ MASK = "[已隐藏]"
 _HALF_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 """One character for one, so that places in the folded text are places in the original."""
 
-_MAY_HOLD_SECRETS = re2.compile(r"[0-9][0-9A-Za-z]{3}|[0-9](?:[ \-]?[0-9]){3}|[0-9A-Za-z_\-./+=]{10}")
-"""Whatever is hidden has such a piece, and most of what people write has none: one look instead of nine."""
 _DIGIT_GROUPS = re2.compile(r"[0-9]+(?:[ \-][0-9]+)*")
 _ID_NUMBER = re2.compile(r"[0-9]{17}[0-9Xx]")
 _NAMED_ID = re2.compile(
@@ -44,6 +43,16 @@ _NAMED_KEY = re2.compile(
 _PRIVATE_KEY = re2.compile(
     r"(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$))"
 )
+_HAS_LATIN_PIECE = re.compile(
+    r"[0-9A-Za-z_\-./+= \u3000\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff3f\uff0d\uff0e\uff0f\uff0b\uff1d]{4}"
+)
+"""Four characters in a row that a secret may be made of, in either width: hardly any Chinese sentence has them,
+and Python's own engine says so within a microsecond."""
+_LONG_NUMBER = re2.compile(r"[0-9](?:[ \-]?[0-9]){12}")
+"""As many digits as the shortest card has, with or without separators."""
+_NAMED = (_NAMED_ID, _NAMED_CARD, _CODE_AFTER, _CODE_BEFORE, _API_KEY, _NAMED_KEY, _PRIVATE_KEY)
+_MAY_HOLD_SECRETS = re2.compile("|".join(f"(?:{each.pattern})" for each in (_LONG_NUMBER, *_NAMED)))
+"""Whatever is hidden has such a piece, and hardly anything people write has one: one look instead of nine."""
 _ORDER_WORD = re2.compile(r"(?i)(?:订单|单号|运单|快递|物流|流水|编号|order|no\.?)[^0-9]{0,6}$")
 
 _CARD = re2.compile(
@@ -63,6 +72,8 @@ SHORTEST_CARD, LONGEST_CARD = 13, 19
 
 def mask_secrets(text: str) -> tuple[str, bool]:
     """The text with each secret replaced by `MASK`, and whether there was one. Linear in its length."""
+    if not _HAS_LATIN_PIECE.search(text):
+        return text, False
     folded = text.translate(_HALF_WIDTH)
     if not _MAY_HOLD_SECRETS.search(folded):
         return text, False
@@ -79,8 +90,7 @@ def mask_secrets(text: str) -> tuple[str, bool]:
 
 
 def _named_secrets(text: str) -> Iterator[_Span]:
-    patterns = (_NAMED_ID, _NAMED_CARD, _CODE_AFTER, _CODE_BEFORE, _API_KEY, _NAMED_KEY, _PRIVATE_KEY)
-    for pattern in patterns:
+    for pattern in _NAMED:
         for match in pattern.finditer(text):
             yield match.start(1), match.end(1)
 

@@ -5,9 +5,11 @@ Invariant: a Message never changes after its channel made it, and survives a rou
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
 PLAYGROUND = "playground"
 """The app_id of the try-out accounts; its people can never become superusers."""
@@ -22,12 +24,21 @@ class Kind(StrEnum):
     CLICK = "click"
     """A tapped menu entry; `text` holds its key."""
     FOLLOW = "follow"
-    """The person followed the account, or the bot joined the group."""
+    """The person followed the account (`text`: the scene of the QR code they came by, or ""), or the bot
+    joined the group."""
     UNFOLLOW = "unfollow"
     REVOKE = "revoke"
     """The person withdrew their authorisation or deleted their platform account: erase."""
+    SCAN = "scan"
+    """A person who follows already scanned a QR code of the account; `text` holds its scene."""
+    IMAGE = "image"
+    """A picture; `media` says where it is."""
+    LOCATION = "location"
+    """A place the person chose to send; `text` holds its name and may be empty. Coordinates are not kept."""
+    LINK = "link"
+    """A shared page: `quoted` holds its title and description, which are not the person's words."""
     UNSUPPORTED = "unsupported"
-    """Something with no text we can read: an image, a file, a sticker, a future type."""
+    """Something with no text we can read: a file, a video, a sticker, a future type."""
 
 
 class Role(StrEnum):
@@ -73,6 +84,17 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Media:
+    """Something that can be fetched while the platform keeps it (WeChat: three days)."""
+
+    url: str = ""
+    """http or https, "" where the platform gave none. Whoever fetches it checks the host first: in WeChat's
+    plain mode it is only as genuine as the address the posts come to is secret."""
+    media_id: str = ""
+    """For the platform's own download, which needs its permission."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One thing a person said or did."""
 
@@ -94,6 +116,8 @@ class Message:
     unionid: str = ""
     """Across one owner's apps, where the event carries one. "" matches nothing."""
     role: Role = Role.MEMBER
+    media: tuple[Media, ...] = ()
+    """What an IMAGE shows."""
 
     @property
     def is_anonymous(self) -> bool:
@@ -114,15 +138,28 @@ class Reply:
         return not self.text
 
 
+def _plain(value: Any) -> object:
+    """What JSON has no word for: our dataclasses as they are, moments in seconds. Unlike `asdict` it copies
+    nothing, and each message is dumped once."""
+    if isinstance(value, datetime):
+        return value.timestamp()
+    return {name: getattr(value, name) for name in _NAMES[type(value)]}
+
+
+_NAMES = {
+    kind: tuple(field.name for field in fields_of(kind))
+    for kind in (AccountKey, Conversation, Media, Message)
+}
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)
+
+
 def dump_message(message: Message) -> str:
     """Serialise for the inbox. Non-ASCII stays readable."""
-    fields = asdict(message)
-    fields["sent_at"] = message.sent_at.timestamp()
-    return json.dumps(fields, ensure_ascii=False)
+    return _ENCODER.encode(message)
 
 
 def load_message(dumped: str) -> Message:
-    """The inverse of `dump_message`.
+    """The inverse of `dump_message`. A field that was unknown when it was written has its default.
 
     Raises:
         KeyError, TypeError, ValueError: not something `dump_message` wrote.
@@ -133,5 +170,6 @@ def load_message(dumped: str) -> Message:
     fields["sender"] = AccountKey(**fields["sender"])
     fields["conversation"] = Conversation(**fields["conversation"])
     fields["mentioned"] = tuple(AccountKey(**account) for account in fields["mentioned"])
+    fields["media"] = tuple(Media(**media) for media in fields.get("media", ()))
     fields["sent_at"] = datetime.fromtimestamp(fields["sent_at"], UTC)
     return Message(**fields)

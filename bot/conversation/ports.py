@@ -1,6 +1,6 @@
 """The ports that more than one room needs: a clock, an embedder, a chat model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
@@ -51,14 +51,20 @@ class ChatLine:
 
     role: Literal["system", "user", "assistant"]
     text: str
+    images: tuple[str, ...] = ()
+    """`data:image/…;base64,…` addresses, shown behind the text. Only for a model that sees."""
 
 
 class ChatModel(Protocol):
     """An instruction-following model."""
 
-    async def complete(self, lines: Sequence[ChatLine]) -> str:
-        """The model's answer, never empty.
+    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
+        """The model's whole answer, never empty.
 
-        Raises ModelUnavailable (no answer by the deadline, out of money, nonsense) or ModelRefused.
+        With `on_text` it is streamed: each piece is handed on in order as it comes, nothing twice. The pieces
+        joined are the answer, but for white space at its end. Where this raises, what was handed on is half an
+        answer and stands for nothing.
+
+        Raises ModelUnavailable (no whole answer by the deadline, out of money, nonsense) or ModelRefused.
         """
         ...

@@ -6,6 +6,7 @@ or sent: the person's own words stay as they wrote them.
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from bot.conversation.lexical import fold
 
@@ -24,8 +25,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACES = re.compile(r"\s+")
 _SLASHES = "/／"
 _IGNORED_AT_START = "".join(map(chr, _INVISIBLE)) + " \t\r\n\u00a0\u3000"
+_LATELY = 64
+"""Texts whose forms are kept: trifles, rules, commands and products each ask for the same one in a row."""
 
 
+@lru_cache(_LATELY)
 def clean(text: str) -> str:
     """Without invisible characters, with plain single spaces (U+3000 and U+00A0 too), trimmed.
 
@@ -35,11 +39,13 @@ def clean(text: str) -> str:
     return _SPACES.sub(" ", visible).strip()
 
 
+@lru_cache(_LATELY)
 def normalise(text: str) -> str:
     """`clean`, and width, ligatures and case folded (NFKC)."""
     return _SPACES.sub(" ", fold(clean(text))).strip()
 
 
+@lru_cache(_LATELY)
 def content(text: str) -> str:
     """Only the letters and digits of the normalised text: no punctuation, space, symbol, emoji."""
     return "".join(filter(_is_content, normalise(text)))

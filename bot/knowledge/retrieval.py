@@ -123,6 +123,8 @@ class Retrieval:
         if self._catalogue is None:
             return (), ()
         catalogue = await self._catalogue.catalogue()
+        if not catalogue.products:
+            return (), ()
         if named := catalogue.named_in(question):
             return tuple(_retrieved(each, score=1.0, is_named=True) for each in named), ()
         alike = catalogue.like(question, MOST_ALIKE)

@@ -15,9 +15,11 @@ from bot.llm.circuit import Circuit
 from bot.llm.openai_connection import OpenAiConnection
 from bot.llm.plain_text import without_unsafe_characters
 from bot.llm.provider_faults import REFUSAL, as_house_error, is_refusing, judge, read_error
+from bot.llm.streamed_answer import CLOSING, OPENING
 
-_THINKING = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.DOTALL)
-"""Reasoning models on plain servers put their thoughts before the answer; nobody should be sent those."""
+IMAGE_TOKENS = 1_000
+"""What a picture costs, about, where the server doesn't say: providers count 85 to 1,700 by its size."""
+_THINKING = re.compile(rf"\A(?:\s*{OPENING}.*?(?:{CLOSING}|\Z))+", re.DOTALL)
 
 
 class _Part(BaseModel):
@@ -48,7 +50,7 @@ class _Metered(BaseModel):
 
 
 class OpenAiChat:
-    """A `ChatModel`. Not streamed."""
+    """A `ChatModel`."""
 
     def __init__(
         self,
@@ -79,33 +81,63 @@ class OpenAiChat:
         """Import and build the client ahead of the first message. Raises ModelUnavailable."""
         await self._connection.warm()
 
-    async def complete(self, lines: Sequence[ChatLine]) -> str:
+    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
         """The model's answer, never empty. See the port."""
-        messages = [{"role": line.role, "content": without_unsafe_characters(line.text)} for line in lines]
-        document = await self._connection.post(
-            "/chat/completions", {"model": self._model, "messages": messages}
-        )
-        asked = "".join(line["content"] for line in messages)
+        body: dict[str, object] = {"model": self._model, "messages": [_as_message(line) for line in lines]}
+        if on_text is None:
+            document = await self._connection.post("/chat/completions", body)
+            return self._read(document, lines)
+        pieces: list[str] = []
+
+        def hand_on(piece: str) -> None:
+            pieces.append(piece)
+            on_text(piece)
+
         try:
-            answer = read_answer(document, self._connection.host)
-        except (ModelRefused, ModelUnavailable):
-            self._note_tokens(document, asked, "")
+            document = await self._connection.stream("/chat/completions", body, hand_on)
+        except ModelUnavailable:
+            if pieces:  # half an answer is paid for too
+                self._note_tokens(None, lines, "".join(pieces))
             raise
-        self._note_tokens(document, asked, answer)
+        answer = self._read(document, lines)
+        if not pieces:  # the server doesn't stream
+            on_text(answer)
         return answer
 
     async def close(self) -> None:
         await self._connection.close()
 
-    def _note_tokens(self, document: object, asked: str, answer: str) -> None:
+    def _read(self, document: object, lines: Sequence[ChatLine]) -> str:
+        try:
+            answer = read_answer(document, self._connection.host)
+        except (ModelRefused, ModelUnavailable):
+            self._note_tokens(document, lines, "")
+            raise
+        self._note_tokens(document, lines, answer)
+        return answer
+
+    def _note_tokens(self, document: object, lines: Sequence[ChatLine], answer: str) -> None:
         if self._on_tokens is None:
             return
         try:
             usage = _Metered.model_validate(document).usage
         except ValidationError:  # many servers name none
-            self._on_tokens(estimate_tokens(asked), estimate_tokens(answer))
+            asked = estimate_tokens("".join(line.text for line in lines))
+            pictures = sum(len(line.images) for line in lines)
+            self._on_tokens(asked + pictures * IMAGE_TOKENS, estimate_tokens(answer))
         else:
             self._on_tokens(usage.prompt_tokens, usage.completion_tokens)
+
+
+def _as_message(line: ChatLine) -> dict[str, object]:
+    """Plain content where there is no picture: older servers know no parts."""
+    text = without_unsafe_characters(line.text)
+    if not line.images:
+        return {"role": line.role, "content": text}
+    parts: list[dict[str, object]] = [{"type": "image_url", "image_url": {"url": url}} for url in line.images]
+    if text:
+        parts.insert(0, {"type": "text", "text": text})
+    return {"role": line.role, "content": parts}
 
 
 def read_answer(document: object, where: str) -> str:

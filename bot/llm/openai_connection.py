@@ -1,6 +1,7 @@
 """One POST to an OpenAI-compatible endpoint: within a deadline, tried at most twice, behind a circuit.
 
-Invariant: raises only errors of the house, and their text holds no prompt, answer or key.
+Invariant: raises only errors of the house, and their text holds no prompt, answer or key; what was handed on
+of a streamed answer is never handed on again.
 The `openai` package is imported at first use, in a thread: it takes about a second.
 """
 
@@ -8,15 +9,18 @@ import asyncio
 import ipaddress
 import json
 import random
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 from bot.conversation.errors import ModelUnavailable, ModelUnpaid, RejectedInput
 from bot.llm.circuit import Circuit
 from bot.llm.provider_faults import Fault, ProviderError, as_house_error, judge, read_error
+from bot.llm.streamed_answer import StreamedAnswer, Unreadable
 
 if TYPE_CHECKING:
+    from httpx2 import Response
     from openai import AsyncOpenAI, OpenAIError
 
 LEAST_PAUSE_SECONDS = 0.2
@@ -25,6 +29,20 @@ CONNECT_SECONDS = 5.0
 """A host that doesn't accept a connection for this long is down; leave time for the second try."""
 NO_KEY = "none"
 """Local servers want no key. An empty one would make `openai` take OPENAI_API_KEY from the environment."""
+LINGER_SECONDS = 0.5
+"""After a streamed answer's last word: for the count of tokens, and the end that frees the connection for the
+next. Some servers never close."""
+_WAYS: tuple[dict[str, object], ...] = (
+    {"stream": True, "stream_options": {"include_usage": True}},
+    {"stream": True},
+    {},
+)
+"""How to ask for a stream: as most servers take it, as older ones do, and not at all."""
+_NAMES_STREAMING = re.compile(
+    r"stream|include_usage|extra (fields|inputs)|unknown (field|param|arg)|unrecogni[sz]ed"
+)
+
+_Once: TypeAlias = "Callable[[AsyncOpenAI], Awaitable[object]]"
 
 
 class OpenAiConnection:
@@ -46,6 +64,7 @@ class OpenAiConnection:
         self._random_fraction = random_fraction
         self._opening = asyncio.Lock()
         self._client: AsyncOpenAI | None = None
+        self._way = 0
 
     @property
     def host(self) -> str:
@@ -67,16 +86,28 @@ class OpenAiConnection:
         Raises:
             ModelUnavailable, ModelUnpaid, ModelRefused: see `provider_faults`.
         """
-        self._circuit.admit()
-        try:
-            async with asyncio.timeout(self._timeout_seconds) as deadline:
-                answer = await self._post_at_most_twice(path, body, deadline)
-        except TimeoutError:
-            failure = ModelUnavailable(f"{self.host} 在 {self._timeout_seconds:g} 秒内没有回答")
-            self._circuit.note_failure(failure)
-            raise failure from None
-        self._circuit.note_success()
-        return answer
+
+        async def once(client: "AsyncOpenAI") -> object:
+            return json.loads((await self._send(client, path, body)).content)
+
+        return await self._ask(once, lambda: True)
+
+    async def stream(self, path: str, body: Mapping[str, object], on_text: Callable[[str], None]) -> object:
+        """The decoded answer as `post` gives it, its text handed on as it comes.
+
+        A server that answers with one document is taken at its word; its text is not handed on.
+
+        Raises:
+            As `post`; ModelUnavailable too when the stream ends before the answer does.
+        """
+        reader = StreamedAnswer(on_text)
+
+        async def once(client: "AsyncOpenAI") -> object:
+            nonlocal reader
+            reader = StreamedAnswer(on_text)
+            return await _read(await self._begin_stream(client, path, body), reader)
+
+        return await self._ask(once, lambda: not reader.has_begun)
 
     async def close(self) -> None:
         """Close idle connections. A later `post` opens a new client."""
@@ -84,31 +115,67 @@ class OpenAiConnection:
         if client is not None:
             await client.close()
 
-    async def _post_at_most_twice(
-        self, path: str, body: Mapping[str, object], deadline: asyncio.Timeout
+    async def _ask(self, once: _Once, may_repeat: Callable[[], bool]) -> object:
+        self._circuit.admit()
+        try:
+            async with asyncio.timeout(self._timeout_seconds) as deadline:
+                answer = await self._at_most_twice(once, may_repeat, deadline)
+        except TimeoutError:
+            failure = ModelUnavailable(f"{self.host} 在 {self._timeout_seconds:g} 秒内没有回答")
+            self._circuit.note_failure(failure)
+            raise failure from None
+        self._circuit.note_success()
+        return answer
+
+    async def _at_most_twice(
+        self, once: _Once, may_repeat: Callable[[], bool], deadline: asyncio.Timeout
     ) -> object:
         client = await self._opened()
-        from httpx2 import Response
         from openai import OpenAIError
 
         tried = False
         while True:
             try:
-                response = await client.post(path, cast_to=Response, body=dict(body))
-                return json.loads(response.content)
+                return await once(client)
             # `from None`: openai's message quotes the answer's body, and that may quote the prompt.
             except OpenAIError as error:
                 said = _as_provider_error(error)
                 fault = judge(said)
+                failure = as_house_error(fault, said, self.host)
                 pause = self._pause_seconds(error)
-                if tried or fault is not Fault.BUSY or not _is_time_left(deadline, pause):
-                    raise self._noted(fault, as_house_error(fault, said, self.host)) from None
+            except Unreadable:
+                fault, failure = Fault.BUSY, ModelUnavailable(f"{self.host} 的回答中途断了")
+                pause = self._pause_seconds(None)
             except (ValueError, RecursionError):
                 # RecursionError: a body of nothing but brackets.
                 failure = ModelUnavailable(f"{self.host} 的回答不是 JSON")
                 raise self._noted(Fault.BUSY, failure) from None
+            if tried or fault is not Fault.BUSY or not may_repeat() or not _is_time_left(deadline, pause):
+                raise self._noted(fault, failure) from None
             tried = True
             await asyncio.sleep(pause)
+
+    async def _send(
+        self, client: "AsyncOpenAI", path: str, body: Mapping[str, object], *, stream: bool = False
+    ) -> "Response":
+        from httpx2 import Response
+
+        return await client.post(path, cast_to=Response, body=dict(body), stream=stream)
+
+    async def _begin_stream(self, client: "AsyncOpenAI", path: str, body: Mapping[str, object]) -> "Response":
+        """The response, asked for in the first way that the server takes; the next call begins with it."""
+        from openai import APIStatusError
+
+        for way in range(self._way, len(_WAYS)):
+            try:
+                response = await self._send(client, path, {**body, **_WAYS[way]}, stream=True)
+            except APIStatusError as error:
+                if way == len(_WAYS) - 1 or not _is_about_streaming(_as_provider_error(error)):
+                    raise
+            else:
+                self._way = way
+                return response
+        raise AssertionError("the last way returns or raises")
 
     def _noted(self, fault: Fault, error: ModelUnavailable | RejectedInput) -> Exception:
         """Tell the circuit. A fault of this one request (too long, declined) is none of the model's:
@@ -119,7 +186,7 @@ class OpenAiConnection:
             self._circuit.note_success()
         return error
 
-    def _pause_seconds(self, error: "OpenAIError") -> float:
+    def _pause_seconds(self, error: "OpenAIError | None") -> float:
         """The provider's Retry-After, or a short pause with jitter."""
         response = getattr(error, "response", None)
         asked = response.headers.get("retry-after", "") if response is not None else ""
@@ -155,6 +222,32 @@ class OpenAiConnection:
         except (ImportError, ValueError, openai.OpenAIError, httpx2.InvalidURL):
             # ImportError: a SOCKS proxy in the environment without the package that speaks it.
             raise ModelUnavailable(f"无法建立到 {self.host} 的连接：请检查地址和代理设置") from None
+
+
+async def _read(response: "Response", reader: StreamedAnswer) -> object:
+    """The whole answer, read to its end. Raises Unreadable, ValueError or RecursionError."""
+    from httpx2 import HTTPError
+
+    try:
+        # Of no length before the answer is complete: the deadline is the caller's.
+        async with asyncio.timeout(None) as lingering:
+            async for data in response.aiter_bytes():
+                reader.feed(data)
+                if reader.is_complete:
+                    lingering.reschedule(asyncio.get_running_loop().time() + LINGER_SECONDS)
+    except TimeoutError:
+        pass
+    except HTTPError:
+        if not reader.is_complete:
+            raise Unreadable from None
+    finally:
+        await response.aclose()
+    return reader.document()
+
+
+def _is_about_streaming(error: ProviderError) -> bool:
+    """Whether a server refused the request for asking for a stream, or for its count of tokens."""
+    return error.status in (400, 422) and _NAMES_STREAMING.search(error.words) is not None
 
 
 def host_of(base_url: str) -> str:

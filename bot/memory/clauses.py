@@ -6,6 +6,7 @@ stars are bounded, anchored or run on RE2, since the text is anybody's.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 import re2
 
@@ -71,6 +72,7 @@ class Clause:
     begins_sentence: bool
 
 
+@lru_cache(16)
 def clauses_of(text: str) -> tuple[Clause, ...]:
     """Cut at commas, sentence ends and line breaks; empty pieces are dropped."""
     clauses: list[Clause] = []

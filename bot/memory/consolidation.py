@@ -72,6 +72,8 @@ class Consolidation:
     async def embed_waiting(self) -> int:
         """The vector backlog of everybody; how many facts got one."""
         done = 0
+        if not self._model_id():
+            return 0
         for scope in await self._facts.scopes_without_vector(BACKLOG_BATCH):
             done += await self.embed_backlog(scope)
         return done

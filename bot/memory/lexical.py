@@ -3,7 +3,7 @@
 Invariant: pure; built from one snapshot of the facts and never changed afterwards.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 from bot.conversation.lexical import Bm25, exact_tokens
 from bot.memory.content_words import content_terms, single_characters
 from bot.memory.fact import Fact, FactKind
+from bot.memory.few_texts import FewTexts, Terms, terms_of
 from bot.memory.normalise import searchable
 from bot.memory.topics import topics_asked, topics_told
 
 LASTING = (FactKind.IDENTITY, FactKind.PREFERENCE)
 """Kinds that say who somebody is, whatever is asked."""
+
+FEW_FACTS = 64
+"""Up to here counting is quicker than arrays are made: 0.03 ms against 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,8 @@ class Reading:
     """What one fact's text gives to search by."""
 
     text: str
+    terms: Terms | None
+    """None where it was one of many: their index holds them."""
     words: frozenset[str]
     topics: frozenset[int]
 
@@ -37,16 +43,26 @@ class FactIndex:
         self.facts = tuple(facts)
         known: dict[int, Reading] = previous.readings if previous else {}
         self.readings: dict[int, Reading] = {
-            fact.id: known.get(fact.id) or _read(fact.text) for fact in self.facts
+            fact.id: known.get(fact.id) or _read(fact.text, is_of_few=len(facts) <= FEW_FACTS)
+            for fact in self.facts
         }
         """By fact id; the text of a stored fact never changes."""
-        self._bm25 = Bm25(reading.text for reading in self.readings.values())
+        self._bm25 = _ranking(self.readings.values())
         self.importance = np.array([fact.importance for fact in self.facts], np.float32)
         """`(n,)`, 0 to 1."""
         self.said_at = np.array([fact.said_at.timestamp() for fact in self.facts], np.float64)
         """`(n,)`: seconds since the epoch, UTC."""
         self.is_lasting = np.array([fact.kind in LASTING for fact in self.facts], np.float32)
         """`(n,)`: 1 for identity and preference."""
+
+    @property
+    def newest(self) -> int:
+        """The highest id; 0 where there is no fact."""
+        return max(self.readings, default=0)
+
+    def with_added(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+        """Its facts and these, by time."""
+        return tuple(sorted((*self.facts, *facts), key=lambda fact: (fact.said_at, fact.id)))
 
     def scores(self, question: str) -> NDArray[np.float32]:
         """`(n,)` float32 ≥ 0: BM25 of the question's content terms, by the order of the facts."""
@@ -72,6 +88,14 @@ class FactIndex:
         return np.array(shared, np.float32) / np.float32(len(asked))
 
 
-def _read(text: str) -> Reading:
+def _ranking(readings: Collection[Reading]) -> Bm25 | FewTexts:
+    if len(readings) > FEW_FACTS:
+        return Bm25(reading.text for reading in readings)
+    return FewTexts([reading.terms or terms_of(reading.text) for reading in readings])
+
+
+def _read(text: str, *, is_of_few: bool) -> Reading:
     found = searchable(text)
-    return Reading(f"{found} {' '.join(single_characters(found))}", exact_tokens(found), topics_told(found))
+    searched = f"{found} {' '.join(single_characters(found))}"
+    terms = terms_of(searched) if is_of_few else None
+    return Reading(searched, terms, exact_tokens(found), topics_told(found))

@@ -4,6 +4,7 @@ Invariant: pure. The result is for comparing and searching, never for showing or
 """
 
 import re
+from functools import lru_cache
 
 import cn2an
 
@@ -23,7 +24,11 @@ _UNITS = (
 _DIGITS = {character: value for value, character in enumerate("零一二三四五六七八九十")} | {"两": 2, "〇": 0}
 _NUMERAL = re.compile(rf"([零〇一二两三四五六七八九十百千万亿]{{1,16}})\s?({_UNITS})")
 
+_LATELY = 64
+"""Texts whose forms are kept. One message is looked at a dozen times in a row, by as many questions."""
 
+
+@lru_cache(_LATELY)
 def normalise(text: str) -> str:
     """Fold a text so that equal meaning compares equal.
 
@@ -40,6 +45,7 @@ def number_forms(text: str) -> tuple[str, ...]:
     return tuple(f"{number}{unit}" for number, unit in forms if number is not None)
 
 
+@lru_cache(_LATELY)
 def searchable(text: str) -> str:
     """The normalised text followed by its number forms: what is indexed and what is asked."""
     normal = normalise(text)

@@ -83,6 +83,14 @@ class FactReader(Protocol):
 
     async def fact_sheet(self, scope: Scope) -> FactSheet: ...
 
+    async def newer_facts(self, scope: Scope, version: MemoryVersion, beyond: int) -> FactSheet | None:
+        """What was added since a sheet of this `version`, whose highest fact id is `beyond` (0: it had none).
+
+        Together they are the sheet of the version returned, while nothing of the first has expired. None
+        when something else than adding happened: the sheet has to be read anew.
+        """
+        ...
+
 
 class FactForgetter(FactReader, Protocol):
     """Facts that can be found and deleted."""

@@ -65,12 +65,16 @@ class ShortTermMemory:
 
     async def recent(self, scope: Scope) -> tuple[Turn, ...]:
         """Oldest first, within the limits of turns and tokens. Raises StoreUnavailable if SQL does."""
+        if self._cache is None:
+            return within_budget(await self._turns.recent(scope), self._budget_tokens)
         turns = await self._cached(scope) or await self._read_and_refill(scope)
         return within_budget(turns, self._budget_tokens)
 
     async def append(self, scope: Scope, turn: Turn) -> None:
         """Add a committed turn to the cached window. Never raises for the cache: SQL has the turn."""
         await self._turns.append(scope, turn)
+        if self._cache is None:
+            return
         place = _place(scope)
         async with self._lock(place):
             cache = self._reachable()
@@ -183,6 +187,8 @@ class ShortTermMemory:
 def within_budget(turns: tuple[Turn, ...], budget_tokens: int) -> tuple[Turn, ...]:
     """The newest turns that fit, oldest first. The newest stays even if it alone is too long: without
     it 「那个呢」 has no answer."""
+    if sum(len(turn.question) + len(turn.answer) for turn in turns) <= budget_tokens:
+        return turns  # a token is a character at least
     spent = 0
     for count, turn in enumerate(reversed(turns)):
         spent += estimate_tokens(turn.question) + estimate_tokens(turn.answer)

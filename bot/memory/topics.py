@@ -6,8 +6,12 @@ Invariant: pure; a topic is evidence beside words and vectors, never the only gr
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import TypeAlias
 
 from bot.memory.normalise import normalise
+
+_Words: TypeAlias = dict[str, list[tuple[str, frozenset[int]]]]
+"""By their first character: words, and the topics they tell of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,26 +55,32 @@ def _topic(line: str) -> Topic:
 
 
 @cache
-def _asked_words() -> dict[str, frozenset[int]]:
+def _asked_words() -> _Words:
     return _by_word([topic.names + topic.asked for topic in topics()])
 
 
 @cache
-def _told_words() -> dict[str, frozenset[int]]:
+def _told_words() -> _Words:
     return _by_word([topic.names + topic.told for topic in topics()])
 
 
-def _by_word(words_of: list[tuple[str, ...]]) -> dict[str, frozenset[int]]:
+def _by_word(words_of: list[tuple[str, ...]]) -> _Words:
     numbers: dict[str, set[int]] = {}
     for number, words in enumerate(words_of):
         for word in words:
             numbers.setdefault(word, set()).add(number)
-    return {word: frozenset(found) for word, found in numbers.items()}
+    by_start: _Words = {}
+    for word, found in numbers.items():
+        by_start.setdefault(word[0], []).append((word, frozenset(found)))
+    return by_start
 
 
-def _found(text: str, words: dict[str, frozenset[int]]) -> frozenset[int]:
-    """Look up every piece of the text: an index is built of thousands of texts, `in` for each word
-    takes four times as long."""
-    longest = max(map(len, words))
-    pieces = {text[start : start + size] for start in range(len(text)) for size in range(1, longest + 1)}
-    return frozenset[int]().union(*(words[piece] for piece in pieces & words.keys()))
+def _found(text: str, words: _Words) -> frozenset[int]:
+    """Only words that begin with a character of the text are compared: an index is built of thousands of
+    texts, and `in` for each word takes twenty times as long."""
+    found: set[int] = set()
+    for start, character in enumerate(text):
+        for word, numbers in words.get(character, ()):
+            if text.startswith(word, start):
+                found |= numbers
+    return frozenset(found)

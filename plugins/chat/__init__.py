@@ -1,12 +1,13 @@
-"""The one message matcher and the one notice matcher: from a platform's event to the turnstile.
+"""The one matcher, of messages and notices: from a platform's event to the turnstile.
 
-NoneBot's cost grows with every matcher (0.3 to 1.2 ms an event each), so commands have a router of their own.
+NoneBot's cost grows with every matcher (0.3 to 1.2 ms an event each, also of those that don't match), so there
+is one for all kinds of event, and commands have a router of their own.
 Invariant: whatever fails behind the turnstile, the platform gets no error, and the person no silence.
 """
 
 from fastapi import FastAPI
 from loguru import logger
-from nonebot import get_app, get_driver, on_message, on_notice
+from nonebot import get_app, get_driver, on
 from nonebot.adapters import Bot, Event
 
 from bot.channels.mapping import EventMapping
@@ -16,12 +17,10 @@ app: FastAPI = get_app()
 house: House = app.state.house
 mapping: EventMapping = app.state.mapping
 
-chat = on_message(priority=1, block=True)
-happening = on_notice(priority=1, block=True)
+chat = on(priority=1, block=True)
 
 
 @chat.handle()
-@happening.handle()
 async def receive(bot: Bot, event: Event) -> None:
     """Pass one event through. A channel with an outbox has sent the reply when this returns; the others
     (WeChat's passive replies) take the first page from here."""
@@ -35,8 +34,12 @@ async def receive(bot: Bot, event: Event) -> None:
         if message.is_addressed:
             await bot.send(event, house.wording.say("apology_for_now"))
         return
-    if delivery.pages and not house.desk.has_outbox(message):
-        await bot.send(event, delivery.pages[0])
+    if delivery.pages and house.desk.replies_passively(message):
+        first = house.wording.mark_page(delivery.pages[0], 1, len(delivery.pages))
+        is_carried = await bot.send(event, first)
+        if not is_carried and house.desk.can_send(message):
+            # Promised to customer service in the moment in which the answer was done.
+            await house.desk.hand_over(message, delivery)
 
 
 @get_driver().on_bot_connect

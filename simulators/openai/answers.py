@@ -24,7 +24,7 @@ class Request:
     @property
     def prompt(self) -> str:
         """The lines of a chat, `role: text` each; "" for anything else."""
-        return "\n".join(f"{line.get('role')}: {line.get('content')}" for line in self._lines)
+        return "\n".join(f"{line.get('role')}: {_text_of(line.get('content'))}" for line in self._lines)
 
     @property
     def _lines(self) -> list[dict[str, Any]]:
@@ -36,7 +36,14 @@ class Request:
     def question(self) -> str:
         """The text of the last user line."""
         lines = [line for line in self._lines if line.get("role") == "user"]
-        return str(lines[-1].get("content")) if lines else ""
+        return _text_of(lines[-1].get("content")) if lines else ""
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """The addresses of all pictures, in order."""
+        parts = [part for line in self._lines for part in _parts_of(line.get("content"))]
+        shown = [part.get("image_url") for part in parts if part.get("type") == "image_url"]
+        return tuple(str(each.get("url")) for each in shown if isinstance(each, dict))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +65,35 @@ class Answer:
     """Exactly this body, whatever it is; `text` and the error fields are then ignored."""
     cut: bool = False
     """Send half, then close the connection: half the body, or half the events of a stream."""
+    piece_characters: int = 4
+    """Of one event of a stream; small, so that even a short answer comes in several."""
+    first_piece_seconds: float = 0.0
+    """Between the first byte of a stream and its first piece of text."""
+    pieces_per_second: float = 0.0
+    """After the first piece. 0: all at once."""
+    total_seconds: float = 0.0
+    """From the request to the end, the pieces spread evenly; takes the place of `pieces_per_second`."""
+    stall_seconds: float = 0.0
+    """Silence in the middle of a stream, beyond all that."""
+    garbage: tuple[str, ...] = ()
+    """Lines between the first events of a stream, one by one, as they stand."""
+    ignores_stream: bool = False
+    """One JSON document, whatever was asked for."""
+
+    def pauses(self, pieces: int) -> list[float]:
+        """Seconds before each of `pieces` pieces of a stream whose first byte has been sent."""
+        first = self.first_piece_seconds
+        step = 1 / self.pieces_per_second if self.pieces_per_second else 0.0
+        if self.total_seconds:
+            left = max(self.total_seconds - self.delay_seconds, 0.0)
+            first = min(first, left)
+            step = (left - first) / max(pieces - 1, 1)
+            if pieces == 1:
+                first = left
+        pauses = [first, *[step] * (pieces - 1)][:pieces]
+        if pauses:
+            pauses[pieces // 2] += self.stall_seconds
+        return pauses
 
     @classmethod
     def failure(cls, status: int, code: str = "", message: str = "") -> "Answer":
@@ -75,7 +111,10 @@ class Answer:
         known = {field.name for field in fields(cls)}
         if not isinstance(value, Mapping) or not known.issuperset(value):
             raise ValueError(f"an answer is a string or an object with {sorted(known)}, not {value!r}")
-        return cls(**value)
+        given: dict[str, Any] = {**value}
+        if "garbage" in given:
+            given["garbage"] = tuple(given["garbage"])
+        return cls(**given)
 
 
 Says: TypeAlias = str | Answer
@@ -115,3 +154,18 @@ class Script:
         self.queue.clear()
         self.rules.clear()
         self.function = None
+
+
+def _parts_of(content: object) -> list[dict[str, Any]]:
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
+def _text_of(content: object) -> str:
+    """The words of a line; `[image]` where it shows one."""
+    if not isinstance(content, list):
+        return str(content)
+    return "".join(str(part.get("text", f"[{_kind_of(part)}]")) for part in _parts_of(content))
+
+
+def _kind_of(part: dict[str, Any]) -> str:
+    return str(part.get("type", "")).removesuffix("_url")

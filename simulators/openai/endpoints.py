@@ -7,7 +7,7 @@ Shapes: https://platform.openai.com/docs/api-reference (chat, chat streaming, em
 import base64
 import json
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from simulators.openai.answers import Answer, Request
@@ -15,8 +15,6 @@ from simulators.openai.vectors import vector_of
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
-CHARACTERS_PER_EVENT = 4
-"""Small, so that even a short answer streams in several events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +24,8 @@ class Response:
     status: int = 200
     content_type: str = JSON
     parts: tuple[bytes, ...] = ()
-
+    pauses: tuple[float, ...] = ()
+    """Seconds before each of `parts`; none where it is empty."""
     headers: tuple[tuple[str, str], ...] = ()
     delay_seconds: float = 0.0
     cut: bool = False
@@ -44,15 +43,8 @@ def chat_response(request: Request, answer: Answer) -> Response:
     if answer.raw is not None or answer.status >= 400:
         return _scripted(answer, b"")
     model = str(request.body.get("model", ""))
-    if request.body.get("stream"):
-        parts = tuple(_events(model, answer))
-        return Response(
-            content_type=EVENTS,
-            parts=parts,
-            delay_seconds=answer.delay_seconds,
-            cut=answer.cut,
-            is_stream=True,
-        )
+    if request.body.get("stream") and not answer.ignores_stream:
+        return _stream(request, answer)
     body: dict[str, Any] = {
         "id": "chatcmpl-simulated",
         "object": "chat.completion",
@@ -67,7 +59,8 @@ def chat_response(request: Request, answer: Answer) -> Response:
         ],
         "usage": _usage(len(request.prompt), len(answer.text)),
     }
-    return _scripted(answer, json.dumps(body, ensure_ascii=False).encode())
+    written_in = answer.delay_seconds + sum(answer.pauses(len(_pieces(answer))))
+    return _scripted(replace(answer, delay_seconds=written_in), json.dumps(body, ensure_ascii=False).encode())
 
 
 def embedding_response(request: Request, answer: Answer | None, dimension: int) -> Response:
@@ -115,25 +108,50 @@ def _scripted(answer: Answer, body: bytes) -> Response:
     )
 
 
-def _events(model: str, answer: Answer) -> list[bytes]:
-    pieces = [
-        answer.text[start : start + CHARACTERS_PER_EVENT]
-        for start in range(0, len(answer.text), CHARACTERS_PER_EVENT)
-    ]
-    deltas: list[tuple[dict[str, str], str | None]] = [({"role": "assistant", "content": ""}, None)]
-    deltas += [({"content": piece}, None) for piece in pieces]
-    deltas.append(({}, answer.finish_reason))
-    events: list[bytes] = []
-    for delta, finish_reason in deltas:
-        event = {
-            "id": "chatcmpl-simulated",
-            "object": "chat.completion.chunk",
-            "created": 0,
-            "model": model,
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}],
-        }
-        events.append(f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode())
-    return [*events, b"data: [DONE]\n\n"]
+def _stream(request: Request, answer: Answer) -> Response:
+    model = str(request.body.get("model", ""))
+    pieces = _pieces(answer)
+    parts = [_event(model, {"role": "assistant", "content": ""})]
+    parts += [_event(model, {"content": piece}) for piece in pieces]
+    parts.append(_event(model, {}, answer.finish_reason))
+    pauses = [0.0, *answer.pauses(len(pieces)), 0.0]
+    options = request.body.get("stream_options")
+    if isinstance(options, dict) and options.get("include_usage"):
+        parts.append(_event(model, None, usage=_usage(len(request.prompt), len(answer.text))))
+    parts.append(b"data: [DONE]\n\n")
+    # Behind the events of the same number; a short answer takes the rest at its end.
+    for number, line in enumerate(answer.garbage):
+        at = min(number, len(pieces))
+        parts[at] += f"{line}\n\n".encode()
+    return Response(
+        content_type=EVENTS,
+        parts=tuple(parts),
+        pauses=tuple(pauses),
+        delay_seconds=answer.delay_seconds,
+        cut=answer.cut,
+        is_stream=True,
+    )
+
+
+def _pieces(answer: Answer) -> list[str]:
+    text, step = answer.text, max(answer.piece_characters, 1)
+    return [text[start : start + step] for start in range(0, len(text), step)]
+
+
+def _event(
+    model: str, delta: dict[str, str] | None, finish_reason: str | None = None, *, usage: object = None
+) -> bytes:
+    """One event; without a delta one that has no choices, as the last one with `usage` has none."""
+    event = {
+        "id": "chatcmpl-simulated",
+        "object": "chat.completion.chunk",
+        "created": 0,
+        "model": model,
+        "choices": [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish_reason}],
+    }
+    if usage is not None:
+        event["usage"] = usage
+    return f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
 
 
 def _error(code: str, message: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ Invariant: leaving the context ends every connection at once, also one that wait
 """
 
 import asyncio
+import itertools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -185,13 +186,22 @@ async def _send(connection: h11.Connection, writer: asyncio.StreamWriter, respon
     headers = [("content-type", response.content_type), *response.headers]
     if not response.is_stream:
         headers.append(("content-length", str(sum(map(len, response.parts)))))
-    events: list[h11.Event] = [h11.Response(status_code=response.status, headers=headers)]
-    events += [h11.Data(data=part) for part in _sent_parts(response)]
+    await _write(connection, writer, h11.Response(status_code=response.status, headers=headers))
+    # On a schedule, so that the delays of a busy machine don't add up.
+    due = asyncio.get_running_loop().time()
+    pauses = itertools.chain(response.pauses, itertools.repeat(0.0))
+    for part, pause in zip(_sent_parts(response), pauses, strict=False):
+        due += pause
+        if pause:
+            await asyncio.sleep(due - asyncio.get_running_loop().time())
+        await _write(connection, writer, h11.Data(data=part))
     if not response.cut:
-        events.append(h11.EndOfMessage())
-    for event in events:
-        writer.write(connection.send(event) or b"")
-        await writer.drain()
+        await _write(connection, writer, h11.EndOfMessage())
+
+
+async def _write(connection: h11.Connection, writer: asyncio.StreamWriter, event: h11.Event) -> None:
+    writer.write(connection.send(event) or b"")
+    await writer.drain()
 
 
 def _sent_parts(response: Response) -> tuple[bytes, ...]:

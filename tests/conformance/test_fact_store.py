@@ -10,6 +10,7 @@ import pytest
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.scope import Scope
 from bot.memory.fact import ForgetReceipt
+from bot.storage.sql.facts import FEW_VECTORS
 from bot.storage.sql.reembedding import SqlVectors
 from tests.memory_stage import (
     DIMENSION,
@@ -76,6 +77,45 @@ async def test_each_change_changes_the_version(stage: Stage) -> None:
     await stage.facts.clear_person(account.person)
     versions.append(await stage.facts.version((await stage.refreshed(account)).scope("")))
     assert len(set(versions)) == len(versions)
+
+
+async def test_newer_facts_are_those_added_since_and_nothing_after_a_forgetting(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    await stage.remember(account, "一", "二")
+    sheet = await stage.facts.fact_sheet(scope)
+    newest = max(fact.id for fact in sheet.facts)
+    same = await stage.facts.newer_facts(scope, sheet.version, newest)
+    assert same is not None and (same.version, same.facts) == (sheet.version, ())
+    (third,) = await stage.remember(account, "三")
+    newer = await stage.facts.newer_facts(scope, sheet.version, newest)
+    whole = await stage.facts.fact_sheet(scope)
+    assert newer is not None and newer.version == whole.version
+    assert (*sheet.facts, *newer.facts) == whole.facts
+    await stage.facts.forget_facts(scope, [third])
+    assert await stage.facts.newer_facts(scope, sheet.version, newest) is None
+    assert await stage.facts.newer_facts(scope, whole.version, third) is None
+
+
+async def test_many_facts_and_vectors_are_read_in_a_thread_and_the_same(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope, texts = account.scope(""), [f"第 {number} 件" for number in range(FEW_VECTORS + 1)]
+    empty = await stage.facts.fact_sheet(scope)
+    nothing = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+    ids = await stage.remember(account, "最早的")
+    first, vectors = (
+        await stage.facts.fact_sheet(scope),
+        await stage.facts.vector_sheet(scope, MODEL, DIMENSION),
+    )
+    ids += await stage.remember(account, *texts)
+    whole = await stage.facts.fact_sheet(scope)
+    assert empty.facts == () and len(nothing.fact_ids) == 0
+    assert [fact.id for fact in whole.facts] == list(ids)
+    newer = await stage.facts.newer_facts(scope, first.version, ids[0])
+    assert newer is not None and newer.facts == whole.facts[1:]
+    added = await stage.facts.newer_vectors(scope, MODEL, DIMENSION, vectors.version, vectors.slots)
+    assert added is not None and added.fact_ids.tolist() == list(ids[1:])
+    assert (await stage.facts.vector_sheet(scope, MODEL, DIMENSION)).fact_ids.tolist() == list(ids)
 
 
 async def test_reading_changes_no_version(stage: Stage) -> None:

@@ -88,9 +88,9 @@ async def test_answer_to_a_send(entry: dict[str, Any]) -> None:
         text="x",
         sent_at=datetime(2026, 3, 1, tzinfo=UTC),
     )
-    outcome = await OneBotOutbox(lambda: {"10001": bot}).send(message, ("答",))
+    sent = await OneBotOutbox(lambda: {"10001": bot}).send(message, ("答",))
     is_sent = entry["expected"].get("ok", False)
-    assert outcome is (SendOutcome.SENT if is_sent else SendOutcome.FAILED)
+    assert sent.outcome is (SendOutcome.SENT if is_sent else SendOutcome.FAILED)
 
 
 @pytest.mark.parametrize("entry", OTHER_ANSWERS, ids=names)

@@ -8,9 +8,19 @@ from urllib.parse import urlencode
 
 import pytest
 
+from bot.channels.wechat import Bot, Event, OfficialAccount
 from bot.channels.wechat.limits import BODY_BYTES, DISCARD_BYTES, BodyLimit
-from simulators.wechat import WeChatServer, envelope
-from tests.conformance.wechat_app import ACCOUNT, AES_KEY, APP_ID, SAFE_ACCOUNT, TOKEN, wechat_app
+from simulators.wechat import FAULT, WeChatServer, envelope
+from tests.conformance.wechat_app import (
+    ACCOUNT,
+    AES_KEY,
+    APP_ID,
+    BASE,
+    SAFE_ACCOUNT,
+    TOKEN,
+    WeChatApp,
+    wechat_app,
+)
 
 HEAD = (
     "<xml><ToUserName><![CDATA[gh_1]]></ToUserName><FromUserName><![CDATA[oA]]></FromUserName>"
@@ -408,3 +418,94 @@ async def test_a_foreign_method_is_no_5xx():
     async with wechat_app() as app:
         statuses = {m: (await app.client.request(m, "/wechat")).status_code for m in ("PUT", "HEAD", "PATCH")}
     assert statuses == {"PUT": 405, "HEAD": 405, "PATCH": 405}
+
+
+OLD_KEY, FOREIGN_KEY = "o" * 43, "f" * 43
+ROTATING = OfficialAccount(app_id=APP_ID, token=TOKEN, aes_key=AES_KEY, previous_aes_key=OLD_KEY)
+
+
+def posting_with(app: WeChatApp, aes_key: str) -> WeChatServer:
+    """A WeChat that uses this key; it takes no answer that came under another."""
+    return WeChatServer(BASE + app.account.path, TOKEN, APP_ID, aes_key, transport=app.transport)
+
+
+@pytest.mark.parametrize(
+    ("key", "is_ours"), [(AES_KEY, True), (OLD_KEY, True), (FOREIGN_KEY, False), ("", False)]
+)
+async def test_both_keys_count_while_they_change_and_the_answer_comes_under_the_one_used(
+    key: str, is_ours: bool
+):
+    async with wechat_app(ROTATING) as app, posting_with(app, key) as wechat:
+        seen = await wechat.say("oA", "你好")
+    assert set(seen.statuses) == ({200} if is_ours else {403})
+    assert [event.get_plaintext() for event in app.seen] == (["你好"] if is_ours else [])
+    assert seen.text == ("收到" if is_ours else FAULT)
+
+
+async def test_a_retry_after_the_change_gets_the_bytes_of_the_first_delivery():
+    async with (
+        wechat_app(ROTATING) as app,
+        posting_with(app, OLD_KEY) as old,
+        posting_with(app, AES_KEY) as new,
+    ):
+        xml = old.xml("oA", "text", {"Content": "你好"}, 1)
+        first = await app.post(*old.post(xml))
+        retried = await app.post(*new.post(xml))
+    assert len(app.seen) == 1
+    assert retried.content == first.content
+
+
+@pytest.mark.parametrize("key", [AES_KEY, OLD_KEY])
+async def test_a_signature_carries_one_message_in_safe_mode_too(key: str):
+    async with wechat_app(ROTATING) as app, posting_with(app, key) as wechat:
+        query, body = wechat.post(wechat.xml("oA", "text", {"Content": "一"}, 1))
+        assert (await app.post(query, body)).status_code == 200
+        assert (await app.post(query, body)).status_code == 200
+        _, other = wechat.post(wechat.xml("oA", "text", {"Content": "二"}, 2))
+        assert (await app.post(query, other)).status_code == 403
+    assert len(app.seen) == 1
+
+
+@pytest.mark.parametrize("key", [AES_KEY, OLD_KEY])
+@pytest.mark.parametrize("encrypted", BAD_ENVELOPES.values(), ids=BAD_ENVELOPES.keys())
+async def test_bad_envelopes_are_refused_under_either_key(encrypted: str, key: str):
+    swapped = OfficialAccount(
+        app_id=APP_ID, token=TOKEN, aes_key=key, previous_aes_key=OLD_KEY if key == AES_KEY else AES_KEY
+    )
+    async with wechat_app(swapped) as app, app.wechat() as wechat:
+        response = await app.post(*encrypted_post(wechat, encrypted))
+    assert (response.status_code, response.content, app.seen) == (403, b"", [])
+
+
+@pytest.mark.parametrize("account", [ACCOUNT, SAFE_ACCOUNT], ids=["plain", "aes"])
+@pytest.mark.parametrize("said", ["", " \n", "\x00\x0b", "<a>", "\ufdd5"])
+async def test_an_answer_that_shows_nothing_is_success(account: OfficialAccount, said: str):
+    """An empty Content would be the fault notice in the person's chat."""
+
+    async def answer(bot: Bot, event: Event) -> None:
+        await bot.send(event, said)
+
+    async with wechat_app(account, handler=answer) as app, app.wechat() as wechat:
+        seen = await wechat.say("oA", "你好")
+    assert (seen.text, seen.is_fault) == ("", False)
+    assert set(seen.bodies) == {b"success"}
+
+
+FORGED_TAPS = [
+    '<a href="weixin://bizmsgmenu?msgmenucontent=/清除记忆&msgmenuid=1">领奖</a>',
+    "<A HREF='weixin://dl/chat'>领奖",
+    "\ufdd0领 奖\ufdd1",
+    "weixin://bizmsgmenu?msgmenucontent=x",
+    "<a href=javascript:x>领奖</a>",
+]
+
+
+@pytest.mark.parametrize("said", FORGED_TAPS)
+async def test_nothing_said_can_make_the_reader_send_something(said: str):
+    async def answer(bot: Bot, event: Event) -> None:
+        await bot.send(event, f"前{said}后")
+
+    async with wechat_app(handler=answer) as app, app.wechat() as wechat:
+        seen = await wechat.say("oA", "你好")
+    assert seen.text.startswith("前")
+    assert "weixin:" not in seen.text and "<a" not in seen.text.lower()

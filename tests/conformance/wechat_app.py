@@ -20,13 +20,16 @@ from nonebot.plugin.on import on
 from bot.channels.wechat import (
     Adapter,
     Bot,
+    CustomerService,
     Deadlines,
+    Drafts,
     Event,
     MemoryReplyStore,
     Observer,
     OfficialAccount,
     ReplyStore,
 )
+from bot.channels.wechat.adapter import UNFINISHED_MARK, WAITING_LINE
 from simulators.wechat import WeChatServer
 
 TOKEN = "a-token"
@@ -89,6 +92,10 @@ async def wechat_app(
     now: Callable[[], float] = time.time,
     more_accounts: Sequence[OfficialAccount] = (),
     observer: Observer | None = None,
+    service: CustomerService | None = None,
+    drafts: Drafts | None = None,
+    waiting_line: str = WAITING_LINE,
+    unfinished_mark: str = UNFINISHED_MARK,
 ) -> AsyncIterator[WeChatApp]:
     """`handler` is what a matcher does with each event: through NoneBot's own dispatch."""
     driver = Driver(Env(environment="test"), Config())
@@ -109,6 +116,10 @@ async def wechat_app(
             deadlines=deadlines,
             now=now,
             observer=observer,
+            service=service,
+            drafts=drafts,
+            waiting_line=waiting_line,
+            unfinished_mark=unfinished_mark,
         )
         transport = httpx.ASGITransport(app=driver.asgi)
         async with (
@@ -136,9 +147,11 @@ class Gate:
         self.runs = 0
         self.entered = asyncio.Event()
         self.open = asyncio.Event()
+        self.carried: list[bool] = []
+        """What `send` said, each time."""
 
     async def __call__(self, bot: Bot, event: Event) -> None:
         self.runs += 1
         self.entered.set()
         await self.open.wait()
-        await bot.send(event, self.text)
+        self.carried.append(await bot.send(event, self.text))

@@ -10,8 +10,9 @@ from typing import Any
 
 from bot.container import Channels, House
 from bot.conversation.message import AccountKey, Conversation, Kind, Message
+from bot.conversation.taps import SHOWN_END, SHOWN_START
 from bot.conversation.turn import Turn
-from bot.delivery import SendOutcome
+from bot.delivery import SendOutcome, Sent
 from bot.ports import Delivery
 from bot.settings import Settings
 from bot.settings_groups import EmbeddingSettings, LlmSettings, MemorySettings
@@ -29,7 +30,7 @@ HANG_SECONDS = 60.0
 
 
 def pages_of(text: str) -> tuple[str, ...]:
-    return tuple(text.split(PAGE_BREAK))
+    return tuple(text.replace(SHOWN_START, "").replace(SHOWN_END, "").split(PAGE_BREAK))
 
 
 @dataclass
@@ -37,14 +38,15 @@ class Outbox:
     """A QQ client that takes everything while it is connected."""
 
     is_connected: bool = True
+    replies_passively: bool = False
     sent: list[tuple[Message, str]] = field(default_factory=list)
 
     def is_ready(self, message: Message) -> bool:
         return self.is_connected
 
-    async def send(self, message: Message, pages: tuple[str, ...]) -> SendOutcome:
+    async def send(self, message: Message, pages: tuple[str, ...]) -> Sent:
         self.sent += [(message, page) for page in pages]
-        return SendOutcome.SENT
+        return Sent(outcome=SendOutcome.SENT, pages=len(pages))
 
     @property
     def texts(self) -> list[str]:
@@ -157,10 +159,10 @@ class LivingHouse:
         assert chat is not None
         asked, may_answer, complete = asyncio.Event(), asyncio.Event(), chat.complete
 
-        async def slowly(lines: Any) -> str:
+        async def slowly(lines: Any, on_text: Any = None) -> str:
             asked.set()
             await may_answer.wait()
-            return await complete(lines)
+            return await complete(lines, on_text)
 
         chat.complete = slowly
         try:

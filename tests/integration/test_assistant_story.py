@@ -425,7 +425,7 @@ async def test_a_poison_message_gets_an_apology_and_the_next_an_answer(
 ) -> None:
     tries: list[int] = []
 
-    def unreadable() -> str:
+    def unreadable(_: str) -> str:
         tries.append(1)
         raise OSError("persona.md")
 
@@ -453,18 +453,20 @@ async def test_talk_for_others_that_cannot_be_closed_gets_no_apology(
 
 
 async def test_pages_are_fetched_in_order(shop: LivingHouse) -> None:
+    marked = shop.house.wording.mark_page
     await shop.greet("li", channel=WECHAT)
     shop.model.script("一|二|三|四", "没有别的了。")
     assert await shop.say("讲讲历史", channel=WECHAT) == "一"
-    assert await shop.say("继续", channel=WECHAT) == "二"
-    assert await shop.say("？", channel=WECHAT) == "三"
-    assert await shop.say("好了吗", channel=WECHAT) == "四"
+    assert await shop.say("继续", channel=WECHAT) == marked("二", 2, 4)
+    assert await shop.say("？", channel=WECHAT) == marked("三", 3, 4)
+    assert await shop.say("好了吗", channel=WECHAT) == marked("四", 4, 4)
     assert len(shop.model.prompts()) == 1
     assert await shop.say("继续", channel=WECHAT) == "没有别的了。", "nothing is held: the model's"
     assert await shop.say("/继续", channel=WECHAT) == shop.house.wording.say("held_nothing")
 
 
 async def test_an_answer_held_behind_the_waiting_line_names_its_question(shop: LivingHouse) -> None:
+    marked = shop.house.wording.mark_page
     await shop.greet("li", channel=WECHAT)
     question = shop.message("讲讲历史", channel=WECHAT)
     shop.model.script("一|二", "要看哪一段？")
@@ -472,8 +474,8 @@ async def test_an_answer_held_behind_the_waiting_line_names_its_question(shop: L
     waiting = "约 10 秒后回复“继续”看回答".encode()
     await shop.house.wechat_replies.seal(question.sender.app_id, question.key, waiting, carries_answer=False)
     assert await shop.say("1", channel=WECHAT) == "要看哪一段？", "a question is never taken for a fetch"
-    assert await shop.say("继续", channel=WECHAT) == "关于“讲讲历史”：\n一"
-    assert await shop.say("继续", channel=WECHAT) == "二"
+    assert await shop.say("继续", channel=WECHAT) == "关于“讲讲历史”：\n" + marked("一", 1, 2)
+    assert await shop.say("继续", channel=WECHAT) == marked("二", 2, 2)
 
 
 async def test_nobody_fetches_anothers_answer(shop: LivingHouse) -> None:
@@ -481,7 +483,7 @@ async def test_nobody_fetches_anothers_answer(shop: LivingHouse) -> None:
     shop.model.script("一|二")
     await shop.say("讲讲历史", channel=WECHAT)
     assert await shop.say("/继续", channel=WECHAT, by="wang") == shop.house.wording.say("held_nothing")
-    assert await shop.say("/继续", channel=WECHAT) == "二"
+    assert await shop.say("/继续", channel=WECHAT) == shop.house.wording.mark_page("二", 2, 2)
 
 
 # --- the model in trouble

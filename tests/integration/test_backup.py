@@ -81,21 +81,23 @@ async def test_a_backup_under_load_restores_with_equal_counts(tmp_path: Path) ->
     async with a_house(folder) as stage:
         people = [await stage.arrive(f"p{number}") for number in range(8)]
         done = asyncio.Event()
-        written = 0
+        written = commits = 0
 
         async def write(number: int) -> None:
-            nonlocal written
+            nonlocal written, commits
             while not done.is_set():
                 written += 1
                 turn = await stage.say(people[number], f"第 {written} 句", consolidate=True)
+                commits += 1
                 await stage.remember(people[number], f"事 {number}-{written}", source_turn=turn.id)
+                commits += 1
 
         writers = [asyncio.create_task(write(number)) for number in range(8)]
         while written < 200:
             await asyncio.sleep(0)
-        before = written
+        before = commits
         manifest = await asyncio.to_thread(make_backup, folder, archive, NOW)
-        after = written
+        after = commits
         done.set()
         await asyncio.gather(*writers)
     assert after > before, "the bot went on meanwhile"

@@ -16,6 +16,8 @@ from sqlalchemy import bindparam, select
 
 from bot.conversation.errors import StoreUnavailable
 from bot.storage.sql import database as database_module
+from bot.storage.sql import folding as folding_module
+from bot.storage.sql import writer as writer_module
 from bot.storage.sql.database import Database
 from bot.storage.sql.schema import stamp
 from bot.storage.sql.statements import Statement, insert_into
@@ -298,3 +300,76 @@ async def test_a_forgotten_close_does_not_hang_the_exit(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-c", script, str(tmp_path / "jide.db")]
     ran = await asyncio.to_thread(subprocess.run, command, timeout=30, capture_output=True, check=False)
     assert ran.returncode == 0, ran.stderr
+
+
+async def test_a_glance_sees_one_snapshot_of_whole_commits_and_cannot_write(database: Database) -> None:
+    await database.write(put("a", 1))
+    assert await database.glance(lambda c: [ALL.rows(c), ONE.rows(c, name="a")]) == [[("a", 1)], [(1,)]]
+    assert await database.peek(ONE, name="a") == [(1,)]
+    with pytest.raises(StoreUnavailable, match="readonly"):
+        await database.glance(lambda c: INSERT.run(c, name="b", value=2).rowcount)
+    with pytest.raises(LookupError):
+        await database.glance(lambda c: [ALL.rows(c), {}["nothing"]])
+    await database.write(put("b", 2))
+    assert await database.peek(ONE, name="b") == [(2,)]
+    await database.close()
+    for call in (database.glance(ALL.rows), database.peek(ALL)):
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await call
+
+
+async def test_a_glance_at_a_file_that_is_held_waits_in_a_thread(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop_thread, looked = threading.get_ident(), list[bool]()
+
+    def look(connection: sqlite3.Connection) -> int:
+        looked.append(threading.get_ident() == loop_thread)
+        if looked[-1]:
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY_RECOVERY  # type: ignore[attr-defined]
+            raise error
+        return len(ALL.rows(connection))
+
+    assert await database.glance(look) == 0
+    assert looked == [True, False]
+
+
+async def test_the_log_is_folded_in_beside_the_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folding_module, "FOLD_SECONDS", 0.01)
+    async with open_database(tmp_path) as database:
+        for number in range(400):
+            await database.write(put(str(number), number))
+            if number % 50 == 0:
+                await asyncio.sleep(0.05)
+        # As much as was written would be five times this.
+        assert (tmp_path / "jide.db-wal").stat().st_size < 2_000_000
+        await asyncio.sleep(0.1)
+        with contextlib.closing(sqlite3.connect(tmp_path / "jide.db", isolation_level=None)) as other:
+            _, pages, folded = other.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        assert pages == folded
+        assert await database.read(ALL) == [(str(number), number) for number in range(400)]
+
+
+async def test_who_writes_alone_waits_for_nobody_and_a_crowd_for_each_other(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(writer_module.time, "sleep", slept.append)
+    monkeypatch.setattr(writer_module, "PAUSE_SECONDS", 60.0)
+    monkeypatch.setattr(writer_module, "BUSY_SECONDS_EACH", 120.0)
+    for number in range(5):
+        await database.write(put(str(number), number))
+    assert not slept
+    async with held_writer(database):
+        crowd = [asyncio.create_task(database.write(put(f"crowd {number}"))) for number in range(20)]
+        await asyncio.sleep(0)
+    await asyncio.gather(*crowd)
+    await database.write(put("company"))
+    assert slept and max(slept) <= 60
+    slept.clear()
+    monkeypatch.setattr(writer_module, "BUSY_SECONDS_EACH", 0.0)
+    await database.write(put("few write now"))
+    assert not slept

@@ -1,9 +1,10 @@
-"""Pages rejoin to the text and never exceed the limit."""
+"""Pages rejoin to the text as QQ shows it and never exceed the limit."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.channels.onebot_pages import LONGEST, pages_of
+from bot.channels.onebot_pages import LONGEST, pages_of, shown
+from bot.conversation.taps import as_shown
 
 PIECES = st.one_of(
     st.text(alphabet="一句话。，\n aé😀👩\u200d\ufe0f\u0301🇨🇳", max_size=200),
@@ -16,7 +17,7 @@ TEXTS = st.lists(PIECES, max_size=30).map("".join)
 @given(TEXTS)
 def test_pages_rejoin_and_fit(text: str) -> None:
     pages = pages_of(text)
-    assert "".join(pages) == text.strip()
+    assert "".join(pages) == shown(text)
     assert all(0 < len(page) <= LONGEST for page in pages)
 
 
@@ -37,3 +38,9 @@ def test_the_best_place_to_cut_is_found() -> None:
 def test_short_and_empty_texts() -> None:
     assert pages_of(" 好 ") == ("好",)
     assert pages_of(" \n") == ()
+
+
+def test_no_markdown_and_no_tap_is_left() -> None:
+    text = "## 退货\n**看**[说明](https://e.cn/a_b)，回复“\ufdd0人工\ufdd1”\n```\n**码**\n```"
+    assert pages_of(text) == ("退货\n看说明（https://e.cn/a_b），回复“人工”\n**码**",)
+    assert pages_of(as_shown("**码**") + "\n(1/2) 回复“\ufdd0继续\ufdd1”") == ("**码**\n(1/2) 回复“继续”",)

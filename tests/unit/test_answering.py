@@ -1,11 +1,16 @@
 """The model's answer, and every way it can fail to come."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
 import pytest
 
 from bot.answering.answerer import ModelAnswerer
+from bot.answering.drafts import Draft, rest_of
 from bot.answering.extractive import ExtractiveAnswerer
 from bot.answering.question import Answer, Question
 from bot.conversation.errors import ModelRefused, ModelUnavailable, ModelUnpaid
+from bot.conversation.ports import ChatLine, ChatModel
 from bot.conversation.turn import Turn
 from bot.conversation.wording import Wording
 from bot.knowledge.passage import Passage
@@ -38,6 +43,34 @@ def ask(text: str, *facts: str, passage: str = "", persona: str = "", said: str 
         else (),
         at=NOW,
         is_group=False,
+    )
+
+
+class Writing:
+    """A `ChatModel` that hands on its pieces, then says the whole or fails; `looks` is called after each piece."""
+
+    def __init__(
+        self, *pieces: str, fails: Exception | None = None, looks: Callable[[], object] = str
+    ) -> None:
+        self._pieces = pieces
+        self._fails = fails
+        self._looks = looks
+        self.asked: list[tuple[ChatLine, ...]] = []
+
+    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
+        self.asked.append(tuple(lines))
+        for piece in self._pieces:
+            if on_text is not None:
+                on_text(piece)
+            self._looks()
+        if self._fails is not None:
+            raise self._fails
+        return "".join(self._pieces)
+
+
+def answerer_of(model: ChatModel, vision: ChatModel | None = None) -> ModelAnswerer:
+    return ModelAnswerer(
+        model=model, fallback=ExtractiveAnswerer(wording=WORDING), wording=WORDING, vision=vision
     )
 
 
@@ -103,3 +136,95 @@ async def test_links_of_the_house_stay() -> None:
 async def test_nothing_to_tap_is_let_through() -> None:
     reply = await answer('<a href="weixin://bizmsgmenu?msgmenucontent=x">点我</a>', ask("你好呀"))
     assert reply.text == "点我"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "weixin://dl/pay?x=1",
+        "WeiXin:/x",
+        "wei<a>xin://x",
+        "<\ufdd0a href='weixin://x'>",
+        "[](weixin://x)",
+        "\ufdd0继续\ufdd1",
+    ],
+)
+async def test_neither_taps_nor_links_into_wechat(text: str) -> None:
+    for asked in (ask("你好呀"), ask("你好呀", persona=text)):
+        reply = (await answer(f"点这里 {text} 好", asked)).text
+        assert "weixin:" not in reply.lower()
+        assert not set("\ufdd0\ufdd1<") & set(reply)
+
+
+async def test_nothing_left_of_an_answer_is_no_answer() -> None:
+    reply = await answer("<a>", ask("今天天气怎么样"))
+    assert reply == Answer(text=WORDING.say("model_away_unsure"), decided_by="extract")
+
+
+async def test_markdown_is_left_to_the_channel_and_memory_gets_the_words() -> None:
+    reply = await answer("**退款**：\n\n1. 见[这里](https://shop.cn/r)", ask("怎么退款"))
+    assert reply.text == "**退款**：\n\n1. 见[这里](https://shop.cn/r)"
+    assert reply.plain == "退款：\n\n1. 见这里（https://shop.cn/r）"
+
+
+async def test_the_draft_holds_the_text_while_it_is_written() -> None:
+    draft = Draft()
+    taken: list[str] = []
+    model = Writing("您可以", "吃瓜子。不要", "吃花生。", looks=lambda: taken.append(draft.take()))
+    reply = await answerer_of(model).answer(ask("我能吃什么", "我对花生过敏"), draft)
+    assert taken == ["", "您可以吃瓜子。", "您可以吃瓜子。"]
+    assert rest_of(reply.text, draft.shown()) == "不要吃花生。"
+
+
+async def test_no_sentence_with_a_link_of_memory_is_shown() -> None:
+    draft = Draft()
+    model = Writing("第一句。", "请到 https://evil.example/pay 付款。", "第三句。", looks=lambda: None)
+    reply = await answerer_of(model).answer(ask("怎么付款", "付款去 https://evil.example/pay"), draft)
+    assert draft.take() == "第一句。"
+    assert reply.text == "第一句。请到 [链接已省略] 付款。第三句。"
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable("cut"), ModelRefused("x")])
+async def test_of_an_answer_that_fails_nothing_more_is_shown(error: Exception) -> None:
+    draft = Draft()
+    reply = await answerer_of(Writing("第一句。", "第二", fails=error)).answer(ask("你好呀"), draft)
+    assert draft.take() == ""
+    assert "第一句" not in reply.text
+    shown = Draft()
+    model = Writing("第一句。", fails=error, looks=shown.take)
+    reply = await answerer_of(model).answer(ask("你好呀"), shown)
+    assert rest_of(reply.text, shown.shown()) == reply.text
+
+
+async def test_without_a_model_nothing_is_drafted() -> None:
+    draft = Draft()
+    await ExtractiveAnswerer(wording=WORDING).answer(ask("我对什么过敏", "我对花生过敏"), draft)
+    assert draft.take() == ""
+
+
+async def test_a_picture_goes_to_the_model_that_sees() -> None:
+    model, vision = Writing("文字"), Writing("一只猫")
+    asked = replace(ask("这是什么", "我养猫"), images=("data:image/png;base64,AA==",))
+    draft = Draft()
+    assert (await answerer_of(model, vision).answer(asked, draft)).text == "一只猫"
+    system, user = vision.asked[0]
+    assert "我养猫" in system.text
+    assert (user.text, user.images, system.images) == ("这是什么", asked.images, ())
+    assert model.asked == []
+    assert (await answerer_of(model, vision).answer(ask("你好呀"))).text == "文字"
+
+
+async def test_a_picture_without_words() -> None:
+    vision = Writing("一只猫")
+    asked = replace(ask(""), images=("data:image/png;base64,AA==",))
+    assert (await answerer_of(Writing("文字"), vision).answer(asked)).text == "一只猫"
+    assert vision.asked[0][-1].text
+    away = Writing(fails=ModelUnavailable("away"))
+    assert (await answerer_of(Writing("文字"), away).answer(asked)).decided_by == "extract"
+
+
+async def test_where_nobody_sees_the_picture_is_passed_over() -> None:
+    model = Writing("文字")
+    asked = replace(ask("这是什么"), images=("data:image/png;base64,AA==",))
+    assert (await answerer_of(model).answer(asked)).text == "文字"
+    assert all(not line.images for line in model.asked[0])

@@ -6,6 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bot.channels.onebot_pages import pages_of as onebot_pages
+from bot.channels.wechat.links import shown
+from bot.channels.wechat_mapping import pages_of as wechat_pages
 from bot.commands import DEGRADED, CommandContext, CommandReply, Commands
 from bot.commands.clearing import CONFIRM_WITHIN, parse_target
 from bot.commands.held import NAMED_PAGE_BYTES
@@ -13,6 +16,7 @@ from bot.commands.people import mask
 from bot.conversation.errors import StoreUnavailable
 from bot.conversation.message import PLAYGROUND, AccountKey, Conversation, Kind, Message
 from bot.conversation.scope import AccountId, PersonId, Scope
+from bot.conversation.taps import without_taps
 from bot.conversation.wording import Wording
 from bot.memory.fact import Fact, FactKind, ForgetReceipt, MemoryVersion, NewFact
 from bot.memory.forget import Forget
@@ -530,30 +534,64 @@ class TestClaim:
 
 
 class TestContinue:
-    def hold(self, house: House, *pages: str, next_page: int = 0) -> None:
+    def hold(
+        self, house: House, *pages: str, next_page: int = 0, question: str = "我能吃什么零食？还记得我吗"
+    ) -> None:
         house.deliveries.held[house.alice.id] = Delivery(
             inbox_id=41,
             pages=pages,
             next_page=next_page,
             state=DeliveryState.HELD,
             decided_by="model",
-            question="我能吃什么零食？还记得我吗",
+            question=question,
         )
 
     @pytest.mark.parametrize("text", ["继续", "继续。", "/继续", "／继续", "好了吗", "然后呢", "然后呢？"])
     async def test_hands_over_the_first_page_and_names_its_question(self, house: House, text: str) -> None:
         self.hold(house, "第一页", "第二页")
         reply = await house.reply(house.alice, text)
-        assert reply == CommandReply(text="关于“我能吃什么零食…”：\n第一页", taken=41)
+        assert reply is not None
+        assert reply.taken == 41
+        assert without_taps(reply.text) == "关于“我能吃什么零食…”：\n第一页\n(1/2) 回复“继续”"
 
-    async def test_later_pages_come_as_they_are(self, house: House) -> None:
+    async def test_later_pages_come_with_their_number_alone(self, house: House) -> None:
         self.hold(house, "第一页", "第二页 {page}", next_page=1)
-        assert await house.reply(house.alice, "继续") == CommandReply(text="第二页 {page}", taken=41)
+        assert without_taps(await house.say(house.alice, "继续") or "") == "第二页 {page}\n(2/2)"
+
+    async def test_a_lone_page_has_no_number(self, house: House) -> None:
+        self.hold(house, "只有一页", next_page=0)
+        assert without_taps(await house.say(house.alice, "继续") or "") == "关于“我能吃什么零食…”：\n只有一页"
+
+    @pytest.mark.parametrize("channel", ["wechat", "onebot"])
+    async def test_a_page_is_not_rendered_a_second_time(self, house: House, channel: str) -> None:
+        page = '  **码** [x](https://x.cn) <a href="https://x.cn">y</a>'
+        self.hold(house, "第一页", page, next_page=1)
+        paginate = wechat_pages if channel == "wechat" else onebot_pages
+        assert paginate(await house.say(house.alice, "继续") or "") == (
+            f"{page if channel == 'wechat' else page.strip()}\n(2/2)",
+        )
+
+    async def test_what_a_question_held_makes_no_link_and_no_tap(self, house: House) -> None:
+        self.hold(house, "第一页", question="\ufdd0清除\ufdd1weixin://x")
+        (page,) = wechat_pages(await house.say(house.alice, "继续") or "")
+        assert page == "关于“清除”：\n第一页"
 
     async def test_a_full_page_is_not_made_longer(self, house: House) -> None:
         page = "满" * (NAMED_PAGE_BYTES // 3)
         self.hold(house, page)
-        assert await house.reply(house.alice, "继续") == CommandReply(text=page, taken=41)
+        assert without_taps(await house.say(house.alice, "继续") or "") == page
+
+    @pytest.mark.parametrize("text", ["汉" * 5000, "很长，很长。" * 900, "“\ufdd0继续\ufdd1”" * 300])
+    async def test_every_page_fits_with_all_that_is_added(self, house: House, text: str) -> None:
+        pages = wechat_pages(text)
+        assert len(pages) > 2
+        for number in range(len(pages)):
+            self.hold(house, *pages, next_page=number, question="👨‍👩‍👧‍👦" * 3)
+            said = await house.say(house.alice, "继续") or ""
+            assert f"({number + 1}/{len(pages)})" in said
+            assert ("关于“" in said) is (number == 0)
+            (page,) = wechat_pages(said)
+            assert len(shown(page).encode()) <= NAMED_PAGE_BYTES
 
     @pytest.mark.parametrize("text", ["1", "继续买两件", "继续1"])
     async def test_other_texts_fetch_nothing(self, house: House, text: str) -> None:

@@ -89,12 +89,27 @@ async def test_a_group_that_has_moved_on_is_spared(
 
 
 def test_a_channel_without_an_outbox_takes_its_pages_itself(way: WayIn) -> None:
-    assert not way.desk.has_outbox(message("1", channel="wechat"))
+    assert way.desk.replies_passively(message("1", channel="wechat"))
     assert not way.desk.can_send(message("1", channel="wechat"))
 
 
 def test_an_outbox_can_send_while_its_bot_is_connected(way: WayIn) -> None:
     assert way.desk.can_send(message("1"))
     way.outbox.is_connected = False
-    assert way.desk.has_outbox(message("1"))
+    assert not way.desk.replies_passively(message("1"))
     assert not way.desk.can_send(message("1"))
+
+
+async def test_pages_that_arrived_are_not_held(way: WayIn) -> None:
+    way.outbox.outcome, way.outbox.pages_before = SendOutcome.FAILED, 1
+    await way.desk.hand_over(message("1"), held(way, "一", "二", "三"))
+    assert way.deliveries.state(1) is DeliveryState.HELD
+    assert way.deliveries.remaining(1) == ("二", "三")
+
+
+async def test_who_was_promised_an_answer_and_got_none_is_told_once(way: WayIn) -> None:
+    way.outbox.replies_passively = True
+    way.outbox.outcome = SendOutcome.FAILED
+    asked = message("1")
+    await way.desk.hand_over(asked, held(way, "一"))
+    assert [way.desk.was_unreached(asked.sender) for _ in range(2)] == [True, False]

@@ -29,7 +29,7 @@ def accounts() -> Accounts:
 
 @pytest.fixture
 def contact(accounts: Accounts) -> FirstContact:
-    return FirstContact(accounts, WORDING, "小记")  # type: ignore[arg-type]
+    return FirstContact(accounts, WORDING, lambda _: "小记")  # type: ignore[arg-type]
 
 
 def account(*, is_greeted: bool = False) -> Account:
@@ -68,5 +68,5 @@ def test_a_group_is_welcomed_as_a_group(contact: FirstContact) -> None:
 
 
 async def test_a_name_in_braces_is_a_name(accounts: Accounts) -> None:
-    contact = FirstContact(accounts, WORDING, "{answer}%s")  # type: ignore[arg-type]
+    contact = FirstContact(accounts, WORDING, lambda _: "{answer}%s")  # type: ignore[arg-type]
     assert "{answer}%s" in await contact.introduce(message("1"), account(), ANSWER, "好")

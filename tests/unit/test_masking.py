@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.conversation import masking
 from bot.conversation.masking import MASK, mask_secrets
 
 
@@ -54,3 +55,13 @@ def test_what_is_no_secret_stays(text: str) -> None:
 def test_masking_twice_changes_nothing() -> None:
     once, _ = mask_secrets("验证码是 384920，卡 4111111111111111")
     assert mask_secrets(once) == (once, False)
+
+
+@pytest.mark.parametrize(
+    "text", ["卡4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "４-１-１-１-１-１-１-１-１-１-１-１-１-１-１-１"]
+)
+def test_digits_that_stand_apart_are_looked_at_too(text: str) -> None:
+    """Neither is a card (cards are written in five groups at most), but both reach the finders."""
+    assert masking._HAS_LATIN_PIECE.search(text)
+    assert masking._MAY_HOLD_SECRETS.search(text.translate(masking._HALF_WIDTH))
+    assert mask_secrets(text) == (text, False)

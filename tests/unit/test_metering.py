@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -31,7 +31,7 @@ class Says:
             raise one
         return one
 
-    async def complete(self, lines: Sequence[ChatLine]) -> str:
+    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
         return str(self._one())
 
     async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:

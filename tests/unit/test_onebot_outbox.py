@@ -57,7 +57,7 @@ def failed(**info: Any) -> Behaviour:
 
 async def test_private_pages_in_order() -> None:
     bot = RecordingBot()
-    assert await outbox(bot).send(message(), ("一", "二")) is SendOutcome.SENT
+    assert (await outbox(bot).send(message(), ("一", "二"))).outcome is SendOutcome.SENT
     assert [(api, data["user_id"]) for api, data in bot.calls] == [("send_private_msg", 20001)] * 2
     assert bot.texts == ["一", "二"]
 
@@ -101,7 +101,7 @@ async def test_ids_that_are_no_numbers_go_out_as_they_are() -> None:
 )
 async def test_a_time_out_inside_the_client_is_unknown_and_not_sent_again(info: dict[str, Any]) -> None:
     bot = RecordingBot(behaviour=failed(**info))
-    assert await outbox(bot).send(message(), ("一", "二")) is SendOutcome.UNKNOWN
+    assert (await outbox(bot).send(message(), ("一", "二"))).outcome is SendOutcome.UNKNOWN
     assert bot.texts == ["一"]
 
 
@@ -115,7 +115,7 @@ async def test_a_time_out_inside_the_client_is_unknown_and_not_sent_again(info: 
 )
 async def test_a_refusal_is_a_failure(info: dict[str, Any]) -> None:
     bot = RecordingBot(behaviour=failed(**info))
-    assert await outbox(bot).send(message(), ("一", "二")) is SendOutcome.FAILED
+    assert (await outbox(bot).send(message(), ("一", "二"))).outcome is SendOutcome.FAILED
     assert bot.texts == ["一"]
 
 
@@ -123,7 +123,7 @@ async def test_a_refusal_after_a_page_arrived_is_unknown_so_that_nothing_is_sent
     bot = RecordingBot(
         behaviour=lambda number: ActionFailed(status="failed", retcode=120) if number == 2 else None
     )
-    assert await outbox(bot).send(message(), ("一", "二", "三")) is SendOutcome.UNKNOWN
+    assert (await outbox(bot).send(message(), ("一", "二", "三"))).outcome is SendOutcome.UNKNOWN
     assert bot.texts == ["一", "二"]
 
 
@@ -133,7 +133,7 @@ async def test_no_answer_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(onebot, "_DEADLINE_SECONDS", 0.0)
     bot = RecordingBot(behaviour=lambda number: never())
-    assert await outbox(bot).send(message(), ("一",)) is SendOutcome.UNKNOWN
+    assert (await outbox(bot).send(message(), ("一",))).outcome is SendOutcome.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -145,13 +145,13 @@ async def test_no_answer_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 async def test_errors_of_the_connection(error: Exception, outcome: SendOutcome) -> None:
     bot = RecordingBot(behaviour=lambda number: error)
-    assert await outbox(bot).send(message(), ("一",)) is outcome
+    assert (await outbox(bot).send(message(), ("一",))).outcome is outcome
 
 
 async def test_without_a_connection_nothing_is_sent() -> None:
     other = RecordingBot("10002")
     assert not outbox(other).is_ready(message())
-    assert await outbox(other).send(message(), ("一",)) is SendOutcome.FAILED
+    assert (await outbox(other).send(message(), ("一",))).outcome is SendOutcome.FAILED
     assert other.calls == []
     assert outbox(RecordingBot()).is_ready(message())
 

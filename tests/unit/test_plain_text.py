@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.answering.plain_text import plain_text
+from bot.conversation.markdown import flatten
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from bot.answering.plain_text import plain_text
     ],
 )
 def test_marks_go(markdown: str, expected: str) -> None:
-    assert plain_text(markdown) == expected
+    assert flatten(markdown) == expected
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_marks_go(markdown: str, expected: str) -> None:
     ],
 )
 def test_look_alikes_stay(text: str) -> None:
-    assert plain_text(text) == text
+    assert flatten(text) == text
 
 
 @given(
@@ -58,4 +58,4 @@ def test_no_word_is_lost(pieces: list[str]) -> None:
     def words(text: str) -> str:
         return "".join(character for character in text if character.isalnum())
 
-    assert words(plain_text("".join(pieces))) == words("".join(pieces))
+    assert words(flatten("".join(pieces))) == words("".join(pieces))

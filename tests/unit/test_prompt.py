@@ -158,3 +158,14 @@ def test_what_is_not_stored_is_never_taken_for_shown() -> None:
         for name in ("A 款", "B 款")
     )
     assert "> A 款" in prompt(question(passages=given)) and "> B 款" in prompt(question(passages=given))
+
+
+def test_pictures_are_in_the_users_line_of_any_template() -> None:
+    pictures = ("data:image/png;base64,AA==",)
+    for template in (load_template(), Template("问：{{question}}", "own"), Template("{{question}}", "own")):
+        for text in ("这是什么", ""):
+            lines = render_prompt(template, question(text, images=pictures))
+            assert [line.images for line in lines if line.images] == [pictures]
+            assert (lines[-1].role, lines[-1].images) == ("user", pictures)
+            assert lines[-1].text
+    assert not any(line.images for line in render_prompt(load_template(), question()))

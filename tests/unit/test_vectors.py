@@ -13,7 +13,7 @@ from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.memory.fact import MemoryVersion
 from bot.memory.ports import VectorSheet
 from bot.storage.vectors import person_index
-from bot.storage.vectors.flat import FaissFlat
+from bot.storage.vectors.flat import FEW, FaissFlat, FewRows
 from bot.storage.vectors.person_index import PersonIndex
 
 D = 16
@@ -144,19 +144,46 @@ async def test_a_person_is_loaded_once_a_version() -> None:
 async def test_what_was_added_is_searched_without_loading_anew() -> None:
     sheets, scope = Sheets(), scope_of(1)
     index = index_over(sheets)
-    matrix, query = matrix_of(58), matrix_of(1, seed=2)[0]
-    sheets.put(scope, matrix[:50], version=1)
+    matrix, query = matrix_of(108), matrix_of(1, seed=2)[0]
+    sheets.put(scope, matrix[:100], version=1)
     await index.search(scope, query, 1)
-    for version, (start, end) in enumerate([(50, 53), (53, 58), (58, 58)], start=2):
+    for version, (start, end) in enumerate([(100, 103), (103, 108), (108, 108)], start=2):
         sheets.add(scope, matrix[start:end], version=version)
         found = await index.search(scope, query, 6)
         best = np.argsort(-(matrix[:end] @ query))[:6]
         assert [fact - 100 for fact, _ in found] == best.tolist()
-        assert len(await index.search(scope, query, 99)) == end
-    assert (await index.search(scope, matrix[57], 1))[0][0] == 157
+        assert len(await index.search(scope, query, 199)) == end
+    assert (await index.search(scope, matrix[107], 1))[0][0] == 207
     # The eight lie beside the index too, to be put together with the next ones.
-    assert index.size_bytes == 58 * (4 * D + 8) + 8 * 4 * D + person_index.ENTRY_BYTES
+    assert index.size_bytes == 108 * (4 * D + 8) + 8 * 4 * D + person_index.ENTRY_BYTES
     assert sheets.loads == 1
+
+
+async def test_what_is_added_to_few_rows_is_one_part_with_them() -> None:
+    sheets, scope = Sheets(), scope_of(1)
+    index = index_over(sheets)
+    matrix, query = matrix_of(FEW + 4), matrix_of(1, seed=2)[0]
+    sheets.put(scope, matrix[:3], version=1)
+    await index.search(scope, query, 1)
+    for version, (start, end) in enumerate([(3, 4), (4, FEW), (FEW, FEW + 4)], start=2):
+        sheets.add(scope, matrix[start:end], version=version)
+        found = await index.search(scope, query, 6)
+        best = np.argsort(-(matrix[:end] @ query), kind="stable")[:6]
+        assert [fact - 100 for fact, _ in found] == best.tolist()
+        assert [score for _, score in found] == pytest.approx((matrix @ query)[best].tolist(), rel=1e-5)
+    assert sheets.loads == 1
+    assert len(index._entries[scope.person, scope.place].parts) == 1
+
+
+@pytest.mark.parametrize("rows", [1, FEW])
+@pytest.mark.parametrize("k", [0, 1, 5, 100])
+def test_few_rows_give_what_faiss_gives(rows: int, k: int) -> None:
+    matrix, query = matrix_of(rows), matrix_of(1, seed=2)[0]
+    few, whole = FewRows(matrix).search(query, k), FaissFlat(matrix).search(query, k)
+    assert [row for row, _ in few] == [row for row, _ in whole]
+    assert [score for _, score in few] == pytest.approx([score for _, score in whole], rel=1e-5)
+    with pytest.raises(EmbedderUnavailable):
+        FewRows(matrix).search(query[1:], k)
 
 
 async def test_much_that_is_added_lies_in_parts_and_is_loaded_anew_at_last(

@@ -5,7 +5,8 @@ Invariant: it imports nothing but NoneBot, wechatpy and its own folder.
 
 from .account import AccountError, OfficialAccount
 from .adapter import Adapter
-from .bot import Bot, ReplyTooLate
+from .bot import Bot
+from .drafts import Drafts
 from .event import (
     ClickEvent,
     Event,
@@ -20,8 +21,9 @@ from .event import (
 )
 from .message import Message, MessageSegment
 from .observer import Observer
+from .phases import Deadlines
 from .rendering import pages
-from .run import Deadlines
+from .service import CustomerService
 from .store import MemoryReplyStore, ReplyStore
 
 __all__ = [
@@ -29,7 +31,9 @@ __all__ = [
     "Adapter",
     "Bot",
     "ClickEvent",
+    "CustomerService",
     "Deadlines",
+    "Drafts",
     "Event",
     "FollowEvent",
     "MemoryReplyStore",
@@ -39,7 +43,6 @@ __all__ = [
     "OfficialAccount",
     "OtherEvent",
     "ReplyStore",
-    "ReplyTooLate",
     "RevokeEvent",
     "ScanEvent",
     "TextEvent",

@@ -17,15 +17,19 @@ from nonebot.utils import logger_wrapper
 
 from .account import AccountError, OfficialAccount
 from .bot import Bot
+from .drafts import Drafts, NoDrafts
 from .event import Event, OtherEvent
 from .intake import Intake, Turned
 from .limits import BodyLimit
 from .observer import Nobody, Observer
-from .run import SUCCESS, Deadlines, Runs
+from .phases import Deadlines
+from .run import Runs
 from .security import read_query
-from .store import MemoryReplyStore, ReplyStore
+from .service import CustomerService
+from .store import SUCCESS, MemoryReplyStore, ReplyStore
 
 WAITING_LINE = "这个问题要多想几秒，约 10 秒后回复“继续”看回答"
+UNFINISHED_MARK = "（未完，回复“继续”）"
 _log = logger_wrapper("WeChat")
 
 
@@ -41,8 +45,12 @@ class Adapter(BaseAdapter):
         *,
         accounts: Sequence[OfficialAccount] = (),
         store: ReplyStore | None = None,
+        service: CustomerService | None = None,
+        drafts: Drafts | None = None,
         deadlines: Deadlines | None = None,
         waiting_line: str = WAITING_LINE,
+        unfinished_mark: str = UNFINISHED_MARK,
+        taps: bool = True,
         handler: Callable[[BaseBot, Event], Awaitable[None]] | None = None,
         now: Callable[[], float] = time.time,
         observer: Observer | None = None,
@@ -50,26 +58,33 @@ class Adapter(BaseAdapter):
     ) -> None:
         """`handler` runs an event, by default through NoneBot's matchers. `now`: Unix seconds.
 
+        `service` None: no account sends customer-service messages. The waiting line is said at the last
+        delivery of an answer that is not ready; where `drafts` has a part of it, that part with the
+        unfinished mark behind it is. `taps` False: what could be tapped is shown as words.
+
         Raises:
             AccountError: two accounts share a path or an appid.
         """
         super().__init__(driver, **kwargs)
         self._observer = observer or Nobody()
         self._handler = handler or nonebot_message.handle_event
-        self._connected: dict[str, Bot] = {a.app_id: Bot(self, a.app_id) for a in accounts}
         self._runs = Runs(
             store=store or MemoryReplyStore(),
             handle=self._handle,
+            drafts=drafts or NoDrafts(),
+            service=service,
             deadlines=deadlines or Deadlines(),
             waiting_line=waiting_line,
+            unfinished_mark=unfinished_mark,
             now=now,
         )
+        self._connected: dict[str, Bot] = {a.app_id: Bot(self, a.app_id, self._runs.offer) for a in accounts}
         paths = [account.path for account in accounts]
         if len(set(paths)) < len(paths):
             raise AccountError("path", "两个公众号用了同一个路径", "给每个公众号不同的路径")
         if len(self._connected) < len(accounts):
             raise AccountError("app_id", "同一个公众号配置了两次", "删去重复的一个")
-        self._set_up([Intake(account, now) for account in accounts])
+        self._set_up([Intake(account, now, taps=taps) for account in accounts])
 
     @classmethod
     def get_name(cls) -> str:

@@ -8,15 +8,19 @@ import secrets
 import time
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 
 from nonebot.utils import logger_wrapper
 
 from .account import OfficialAccount
-from .event import read_event
-from .parsing import Fields, read_fields
-from .rendering import reply_xml
+from .event import Event
+from .event_reading import read_event
+from .message import Message
+from .parsing import read_fields
+from .replies import message_xml
 from .run import Delivery
 from .security import Envelope, SeenSignatures, SignedQuery, is_fresh, is_signed
+from .store import SUCCESS
 
 _log = logger_wrapper("WeChat")
 
@@ -33,14 +37,17 @@ class Turned(Enum):
 class Intake:
     """The door of one account."""
 
-    def __init__(self, account: OfficialAccount, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, account: OfficialAccount, now: Callable[[], float] = time.time, *, taps: bool = True
+    ) -> None:
+        """`taps` False: what could be tapped is shown as words. `now`: Unix seconds."""
         self.account = account
         self._now = now
+        self._taps = taps
         self._seen = SeenSignatures()
-        self._envelope = (
-            Envelope(token=account.token, aes_key=account.aes_key, app_id=account.app_id)
-            if account.aes_key
-            else None
+        self._has_warned = False
+        self._envelopes = tuple(
+            Envelope(token=account.token, aes_key=key, app_id=account.app_id) for key in account.aes_keys
         )
 
     def verify(self, query: SignedQuery | None) -> str | None:
@@ -51,56 +58,65 @@ class Intake:
 
     def accept(self, query: SignedQuery | None, body: bytes) -> Delivery | Turned:
         """Check, decrypt and read one post."""
-        if query is None:
+        opened = None if query is None else self._open(query, body)
+        if query is None or opened is None:
             return Turned.REFUSED
-        fields = self._read_encrypted(query, body) if self._envelope else self._read_plain(query, body)
-        if not isinstance(fields, dict):
-            return fields
+        envelope, content = opened
+        fields = read_fields(content) or {}
         event = read_event(self.account.app_id, fields)
+        if envelope is None and "Encrypt" in fields:
+            self._warn_of_missing_key(is_readable=event is not None)
         if event is None:
-            if "Encrypt" in fields:
-                _log("ERROR", "收到加密消息，但没有设置 aes_key：请填入 EncodingAESKey，或改用明文模式")
             return Turned.UNREADABLE
-        if self._seen.is_reused(query.msg_signature if self._envelope else query.signature, event.key):
+        signature = query.signature if envelope is None else query.msg_signature
+        if self._seen.is_reused(signature, event.key):
             _log("WARNING", "同一个签名带来了另一条消息，已拒绝：回调地址可能已泄露")
             return Turned.REFUSED
-
-        def render(text: str) -> bytes:
-            return self._render(event.openid, event.to_user, text)
-
-        return Delivery(event=event, render=render)
+        return Delivery(event=event, render=partial(self._render, event, envelope))
 
     def _is_trusted(self, query: SignedQuery) -> bool:
         token = self.account.token
         return is_signed(query.signature, token, query) and is_fresh(query.timestamp, self._now())
 
-    def _read_plain(self, query: SignedQuery, body: bytes) -> Fields | Turned:
-        if not self._is_trusted(query):
-            return Turned.REFUSED
-        fields = read_fields(body)
-        return Turned.UNREADABLE if fields is None else fields
+    def _open(self, query: SignedQuery, body: bytes) -> tuple[Envelope | None, bytes] | None:
+        """What was posted, and the envelope it came in. None: refuse.
 
-    def _read_encrypted(self, query: SignedQuery, body: bytes) -> Fields | Turned:
-        """With a key set the plaintext beside the ciphertext (compatible mode) counts for nothing."""
-        assert self._envelope is not None
-        outer = read_fields(body) or {}
-        encrypted = outer.get("Encrypt")
+        With a key set the plaintext beside the ciphertext (compatible mode) counts for nothing.
+        """
+        if not self._envelopes:
+            return (None, body) if self._is_trusted(query) else None
+        encrypted = (read_fields(body) or {}).get("Encrypt")
         if not isinstance(encrypted, str) or not encrypted:
-            return Turned.REFUSED
+            return None
         encrypted = encrypted.strip()
         if not is_signed(query.msg_signature, self.account.token, query, encrypted):
-            return Turned.REFUSED
+            return None
         if not is_fresh(query.timestamp, self._now()):
-            return Turned.REFUSED
-        opened = self._envelope.open(encrypted)
-        if opened is None:
-            return Turned.REFUSED
-        fields = read_fields(opened)
-        return Turned.UNREADABLE if fields is None else fields
+            return None
+        for envelope in self._envelopes:
+            if (content := envelope.open(encrypted)) is not None:
+                return envelope, content
+        return None
 
-    def _render(self, to_user: str, from_user: str, text: str) -> bytes:
+    def _warn_of_missing_key(self, *, is_readable: bool) -> None:
+        if not is_readable:
+            _log("ERROR", "收到加密消息，但没有设置 aes_key：请填入 EncodingAESKey，或改用明文模式")
+        elif not self._has_warned:
+            self._has_warned = True
+            _log(
+                "WARNING",
+                "公众平台用的是兼容模式，但没有设置 aes_key：现在按明文处理，谁知道回调地址谁就能冒充",
+            )
+
+    def _render(self, event: Event, envelope: Envelope | None, reply: str | Message) -> bytes:
+        """The response that carries a reply, by the key the post came under. `success` for nothing to show:
+        an empty text would be a fault in the person's chat."""
         created = int(self._now())
-        xml = reply_xml(to_user=to_user, from_user=from_user, text=text, created=created)
-        if self._envelope is not None:
-            xml = self._envelope.wrap(xml, timestamp=created, nonce=secrets.token_hex(8))
+        xml = message_xml(
+            reply, to_user=event.openid, from_user=event.to_user, created=created, taps=self._taps
+        )
+        if not xml:
+            return SUCCESS
+        if envelope is not None:
+            xml = envelope.wrap(xml, timestamp=created, nonce=secrets.token_hex(8))
         return xml.encode()

@@ -1,70 +1,68 @@
-"""Reply text to pages, and a page to the XML of a passive reply.
+"""Reply text to pages as a person reads them.
 
-Invariant: every page is at most 2,000 bytes of UTF-8, valid in XML 1.0, and cut between grapheme
-clusters; the pages without their marks make up the whole text.
+Invariant: every page as sent is at most 2,000 bytes of UTF-8 with room for its mark, and is cut between
+grapheme clusters, never inside a link or a tap; the pages joined are the whole text.
 """
 
 import re
-
-from wechatpy.replies import TextReply
+from bisect import bisect_right
 
 from .graphemes import is_boundary
-from .parsing import strip_illegal
+from .links import ANCHOR, TAP_ANCHOR, TAP_END, TAP_START, shown, tidy
 
 PAGE_BYTES = 2000
 """WeChat delivers 2,047 bytes and drops 2,048 (measured by users); the rest is our margin."""
-MORE = "\n({page}/{pages}) 回复“继续”"
-LAST = "\n({page}/{pages})"
+MARK_BYTES = 160
+"""Kept free on each of several pages. The default mark with its tap as a link takes 103."""
+HEADING_BYTES = 64
+"""Kept free besides on the first of several: a held answer is handed over with the question it answers."""
+MORE = f"\n({{number}}/{{total}}) 回复“{TAP_START}继续{TAP_END}”"
+LAST = "\n({number}/{total})"
 _SENTENCE_END = re.compile(r"""[。！？!?…；;\n]+[”’」』）)】》"' \n]*""")
 """A quote or bracket belongs to the sentence that it closes."""
 _PAUSE = re.compile(r"[，、：,: \t]+")
-
-_FENCE = re.compile(r"^[ \t]*```[^\n]*\n?", re.MULTILINE)
-_HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
-_BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
-_CODE = re.compile(r"`([^`\n]+)`")
-_LINK = re.compile(r"\[([^\[\]\n]+)\]\(([^()\s]+)\)")
+_LINK = re.compile(f"(?:{ANCHOR.pattern})|(?:{TAP_ANCHOR.pattern})")
+_BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
 
 
-def plain(text: str) -> str:
-    """Markdown to what WeChat shows well. Only marks that surely are marks go: `c++`, `#话题#` stay."""
-    text = strip_illegal(text).replace("\r\n", "\n").replace("\r", "\n")
-    for mark, kept in ((_FENCE, ""), (_HEADING, ""), (_BOLD, r"\1"), (_CODE, r"\1"), (_LINK, r"\1 \2")):
-        text = mark.sub(kept, text)
-    return text.strip()
+def pages(text: str, *, limit_bytes: int = PAGE_BYTES) -> tuple[str, ...]:
+    """Cut a reply. () for nothing to say. The pages carry no marks yet: see `mark_page`.
 
-
-def pages(text: str, *, limit_bytes: int = PAGE_BYTES, more: str = MORE, last: str = LAST) -> tuple[str, ...]:
-    """Cut a reply. () for nothing to say, one page without marks where it fits.
-
-    `more` and `last` end the pages; they know `{page}` and `{pages}`.
+    A text that fits is one page; of several, each keeps MARK_BYTES free, the first HEADING_BYTES more.
+    Taps count as the links they become.
     """
-    text = plain(text)
-    if len(text.encode()) <= limit_bytes:
+    text = _BLANK_LINES.sub("", tidy(text)).rstrip()
+    sent = shown(text)
+    if len(sent.encode()) <= limit_bytes:
         return (text,) if text else ()
-    # The mark names the number of pages, which depends on the room the mark takes.
-    expected = 9
-    while True:
-        room = limit_bytes - max(
-            len(mark.format(page=expected, pages=expected).encode()) for mark in (more, last)
-        )
-        parts = _cut(text, room)
-        if len(parts) <= expected:
-            break
-        expected = expected * 10 + 9
-    total = len(parts)
-    return tuple(
-        part + (more if page < total else last).format(page=page, pages=total)
-        for page, part in enumerate(parts, start=1)
-    )
+    room = limit_bytes - MARK_BYTES
+    return tuple(TAP_ANCHOR.sub(f"{TAP_START}\\1{TAP_END}", part) for part in _cut(sent, room))
+
+
+def mark_page(page: str, number: int, total: int, *, more: str = MORE, last: str = LAST) -> str:
+    """A page as it is handed over: which it is, and how to get the next. A lone page stays as it is.
+
+    `more` and `last` know `{number}` and `{total}`.
+    """
+    if total < 2:
+        return page
+    mark = more if number < total else last
+    return page.rstrip("\n") + mark.replace("{number}", str(number)).replace("{total}", str(total))
+
+
+def shorten(text: str, limit_bytes: int = PAGE_BYTES) -> str:
+    """`text`, tidy and as sent, if it fits, else its start and 「…」. For what did not come from `pages`."""
+    if len(text.encode()) <= limit_bytes:
+        return text
+    return text[: _page_end(text, limit_bytes - len("…".encode()))] + "…"
 
 
 def _cut(text: str, room: int) -> list[str]:
-    """Parts of at most `room` bytes that join to `text`."""
+    """Parts of at most `room` bytes that join to `text`; HEADING_BYTES less in the first."""
     parts: list[str] = []
     rest = text
     while rest:
-        end = _page_end(rest, room)
+        end = _page_end(rest, room if parts else room - HEADING_BYTES)
         parts.append(rest[:end])
         rest = rest[end:]
     return parts
@@ -77,30 +75,36 @@ def _page_end(text: str, room: int) -> int:
     if fits == len(text):
         return fits
     half = len(encoded[: room // 2].decode(errors="ignore"))
+    links = _Links(text, fits)
     for pattern in (_SENTENCE_END, _PAUSE):
         ends = [found.end() for found in pattern.finditer(text, half, fits)]
         for end in reversed(ends):
-            if is_boundary(text, end):
+            if is_boundary(text, end) and not links.is_inside(end):
                 return end
     for end in range(fits, 0, -1):
-        if is_boundary(text, end):
+        if is_boundary(text, end) and not links.is_inside(end):
             return end
     # One cluster longer than a page, a heap of combining marks: between code points, then.
-    return max(fits, 1)
+    return links.start_of(fits) or max(fits, 1)
 
 
-def shorten(text: str, limit_bytes: int = PAGE_BYTES) -> str:
-    """`text` if it fits, else its start and 「…」. For text that did not come from `pages`."""
-    text = strip_illegal(text)
-    if len(text.encode()) <= limit_bytes:
-        return text
-    return text[: _page_end(text, limit_bytes - len("…".encode()))] + "…"
+class _Links:
+    """Where the links of a text are."""
 
+    def __init__(self, text: str, end: int) -> None:
+        """Those that begin before `end`."""
+        spans: list[tuple[int, int]] = []
+        for found in _LINK.finditer(text):
+            if found.start() >= end:
+                break
+            spans.append(found.span())
+        self._starts = [start for start, _ in spans]
+        self._ends = [end for _, end in spans]
 
-def reply_xml(*, to_user: str, from_user: str, text: str, created: int) -> str:
-    """A passive text reply. `created`: Unix seconds.
+    def is_inside(self, at: int) -> bool:
+        return self.start_of(at) is not None
 
-    wechatpy writes CDATA without looking inside, so `]]>` is split over two sections here.
-    """
-    content = shorten(text).replace("]]>", "]]]]><![CDATA[>")
-    return TextReply(source=from_user, target=to_user, content=content, time=created).render()
+    def start_of(self, at: int) -> int | None:
+        """Where the link begins that a cut at `at` would part."""
+        before = bisect_right(self._starts, at - 1) - 1
+        return self._starts[before] if before >= 0 and at < self._ends[before] else None

@@ -1,25 +1,39 @@
-"""The small store this adapter needs: the bytes already given to WeChat for a message.
+"""The small store this adapter needs: what WeChat was told about a message, or was promised.
 
-Invariant: for one (app_id, key) the first bytes sealed are the only ones ever returned.
+Invariant: for one (app_id, key) the first bytes that were sealed, or the promise that was made, are all
+there ever is: a promise is a seal of `success`.
 """
 
 from collections import OrderedDict
 from typing import Protocol
 
+SUCCESS = b"success"
+"""WeChat's word for: handled, say nothing, do not deliver again."""
 _REMEMBERED = 10_000
 """WeChat stops retrying after about 15 s; this covers 600 messages a second."""
 
 
 class ReplyStore(Protocol):
     async def sealed(self, app_id: str, key: str) -> bytes | None:
-        """The bytes sealed for this message, or None."""
+        """The bytes sealed for this message, `success` where its answer was promised, or None."""
         ...
 
     async def seal(self, app_id: str, key: str, body: bytes, *, carries_answer: bool) -> bytes:
-        """Store `body` unless bytes are there already, and return those that count.
+        """Store `body` durably unless bytes are there already, and return those that count.
 
-        `carries_answer` is False for the waiting line: the answer itself is still to be fetched.
+        `carries_answer` is False for the waiting line and for a part: the answer is still to be fetched.
         """
+        ...
+
+    async def promise(self, app_id: str, key: str) -> bytes:
+        """Note durably that the answer goes by customer service, unless bytes are there already.
+
+        Returns the bytes that count: `success` when it is promised.
+        """
+        ...
+
+    async def is_promised(self, app_id: str, key: str) -> bool:
+        """For whoever takes up a message after a restart: its answer must go by customer service."""
         ...
 
 
@@ -45,3 +59,9 @@ class MemoryReplyStore:
             oldest, _ = self._bodies.popitem(last=False)
             self.answered.discard(oldest)
         return body
+
+    async def promise(self, app_id: str, key: str) -> bytes:
+        return await self.seal(app_id, key, SUCCESS, carries_answer=False)
+
+    async def is_promised(self, app_id: str, key: str) -> bool:
+        return self._bodies.get((app_id, key)) == SUCCESS

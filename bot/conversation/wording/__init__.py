@@ -1,7 +1,7 @@
 """Every sentence a person can receive, by key, in one language; the operator may override any.
 
 Invariant: a value is inserted as it is, once: a person's text is never used as a template, and braces
-in it survive.
+in it survive. What a reader may tap (`‹words›`) is the catalogue's alone.
 """
 
 import re
@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from bot.conversation.errors import ConfigurationError
+from bot.conversation.taps import with_taps
 
 DEFAULT_LANGUAGE = "zh_CN"
 LANGUAGES = (DEFAULT_LANGUAGE, "en")
@@ -22,8 +23,8 @@ class Wording:
     """The catalogue in one language."""
 
     def __init__(self, sentences: Mapping[str, str]) -> None:
-        """`sentences` hold `{name}` where a value goes."""
-        self._sentences = dict(sentences)
+        """`sentences` hold `{name}` where a value goes, and `‹words›` around what can be tapped."""
+        self._sentences = {key: with_taps(sentence) for key, sentence in sentences.items()}
 
     @classmethod
     def load(cls, language: str = DEFAULT_LANGUAGE, overrides: Path | None = None) -> "Wording":
@@ -40,12 +41,22 @@ class Wording:
         return cls(sentences)
 
     def say(self, key: str, **values: object) -> str:
-        """The sentence with its values in place. More values than it has places are fine.
+        """The sentence with its values in place, its taps marked. More values than it has places are fine.
 
         Raises:
             KeyError: no such sentence, or a value is missing: a mistake in the code.
         """
         return _PLACEHOLDER.sub(lambda place: str(values[place[1]]), self._sentences[key])
+
+    def mark_page(self, page: str, number: int, total: int) -> str:
+        """A page as it is handed over: which it is, and how to get the next. A lone page stays as it is.
+
+        `number` counts from 1.
+        """
+        if total < 2:
+            return page
+        mark = self.say("page_more" if number < total else "page_last", number=number, total=total)
+        return page.rstrip("\n") + mark
 
 
 def built_in(language: str) -> dict[str, str]:

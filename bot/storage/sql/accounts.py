@@ -28,7 +28,7 @@ class SqlAccounts:
         self._clock = clock
 
     async def find_account(self, key: AccountKey) -> Account | None:
-        rows = await self._database.read(statements.FIND, **_names(key))
+        rows = await self._database.peek(statements.FIND, **_names(key))
         return _account_of(rows[0]) if rows else None
 
     async def create_account(self, key: AccountKey, unionid: str) -> Account:
@@ -115,7 +115,7 @@ class SqlAccounts:
         return await self._database.write(work)
 
     async def accounts_of(self, person: PersonId) -> tuple[Account, ...]:
-        rows = await self._database.read(statements.OF_PERSON, person=person)
+        rows = await self._database.peek(statements.OF_PERSON, person=person)
         return tuple(_account_of(row) for row in rows)
 
     async def find_accounts(self, word: str, phone_hash: bytes | None, limit: int) -> tuple[Account, ...]:
@@ -126,7 +126,7 @@ class SqlAccounts:
         return tuple(_account_of(row) for row in rows)
 
     async def superusers(self) -> Sequence[tuple[str, str, str]]:
-        rows = await self._database.read(statements.SUPERUSERS)
+        rows = await self._database.peek(statements.SUPERUSERS)
         return [(channel, app_id, openid) for channel, app_id, openid in rows]
 
     async def claim_superuser(self, key: AccountKey, code_hash: bytes) -> bool:

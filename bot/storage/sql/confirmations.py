@@ -61,7 +61,7 @@ class SqlConfirmations:
         await self._database.write(work)
 
     async def pending(self, account: AccountId) -> Confirmation | None:
-        rows = await self._database.read(_PENDING, account=account, now=to_ms(self._clock.now()))
+        rows = await self._database.peek(_PENDING, account=account, now=to_ms(self._clock.now()))
         return _confirmation_of(rows[0]) if rows else None
 
     async def take(self, account: AccountId) -> Confirmation | None:

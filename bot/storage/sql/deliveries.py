@@ -20,6 +20,9 @@ from bot.storage.sql.statements import Row, Statement, constant, insert_into
 HELD_FOR = timedelta(hours=48)
 """How long 「继续」 finds a held reply; as long as WeChat lets a customer-service message follow."""
 
+PROMISE = b"success"
+"""The seal of a message that was acknowledged, its answer to be sent: nothing was shown yet."""
+
 DELIVERY_COLUMNS = (
     delivery.c.inbox_id,
     delivery.c.pages,
@@ -128,7 +131,17 @@ _SEALED = Statement(
         seal.c.key == bindparam("key"),
     )
 )
-_PURGE_SEALS = Statement(delete(seal).where(seal.c.at < bindparam("before")))
+_PURGE_SEALS = Statement(
+    delete(seal).where(
+        (seal.c.at < bindparam("before"))
+        & ((seal.c.body != bindparam("promise")) | (seal.c.at < bindparam("promised_before")))
+    )
+)
+_PROMISED_KEYS = Statement(
+    select(seal.c.app_id, seal.c.key).where(
+        seal.c.channel == bindparam("channel"), seal.c.body == bindparam("promise")
+    )
+)
 
 
 def delivery_of(row: Row) -> Delivery:
@@ -187,12 +200,12 @@ class SqlDeliveries:
         self._clock = clock
 
     async def find_delivery(self, inbox_id: int) -> Delivery | None:
-        rows = await self._database.read(_FIND, inbox_id=inbox_id)
+        rows = await self._database.peek(_FIND, inbox_id=inbox_id)
         return delivery_of(rows[0]) if rows else None
 
     async def oldest_held(self, account: AccountId) -> Delivery | None:
         since = to_ms(self._clock.now() - HELD_FOR)
-        rows = await self._database.read(_OLDEST_HELD, account=account, since=since)
+        rows = await self._database.peek(_OLDEST_HELD, account=account, since=since)
         return delivery_of(rows[0]) if rows else None
 
     async def mark_delivery(self, inbox_id: int, state: DeliveryState, next_page: int) -> None:
@@ -221,7 +234,7 @@ class SqlDeliveries:
         return await self._database.write(work)
 
     async def sealed(self, channel: str, app_id: str, key: str) -> bytes | None:
-        rows = await self._database.read(_SEALED, channel=channel, app_id=app_id, key=key)
+        rows = await self._database.peek(_SEALED, channel=channel, app_id=app_id, key=key)
         return rows[0][0] if rows else None
 
     async def seal(self, channel: str, app_id: str, key: str, body: bytes, *, carries_answer: bool) -> bytes:
@@ -238,7 +251,14 @@ class SqlDeliveries:
 
         return await self._database.write(work)
 
+    async def promised(self, channel: str) -> tuple[tuple[str, str], ...]:
+        """(app_id, key) of the messages that were acknowledged before they were answered."""
+        rows = await self._database.read(_PROMISED_KEYS, channel=channel, promise=PROMISE)
+        return tuple((app_id, key) for app_id, key in rows)
+
     async def purge_seals(self, before: datetime) -> int:
+        """A promise is kept as long as the answer may still be sent."""
+        limits = {"before": to_ms(before), "promised_before": to_ms(self._clock.now() - HELD_FOR)}
         return await self._database.write(
-            lambda connection: _PURGE_SEALS.run(connection, before=to_ms(before)).rowcount
+            lambda connection: _PURGE_SEALS.run(connection, **limits, promise=PROMISE).rowcount
         )

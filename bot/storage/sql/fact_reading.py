@@ -6,18 +6,23 @@ Invariant: the current view is defined here once: not superseded, not expired.
 import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, and_, bindparam, or_, select
 
-from bot.memory.fact import Fact, FactKind
+from bot.memory.fact import Fact, FactKind, MemoryVersion
 from bot.memory.ports import VectorSheet
 from bot.storage.sql import segments
 from bot.storage.sql.schema import account, fact, from_ms, person, shelf
-from bot.storage.sql.shelves import Covered, as_list, listed
+from bot.storage.sql.shelves import Covered
 from bot.storage.sql.statements import Row, Statement, constant
+
+
+class TooMany(Exception):
+    """There is more to read than was allowed: no error, the look is taken again in a thread."""
 
 
 def is_in_view() -> ColumnElement[bool]:
@@ -41,8 +46,12 @@ _FACTS = (
     .join(account, account.c.id == shelf.c.account_id)
 )
 
-CURRENT_FACTS = Statement(
-    _FACTS.where(fact.c.shelf_id.in_(listed("shelves")), is_in_view()).order_by(fact.c.said_at, fact.c.id)
+FACTS_BEYOND = Statement(
+    # `+ 0` keeps SQLite at the shelf's index, whose entries hold the id: it would else walk through everybody's
+    # newer facts. The order is Python's to make: `LIMIT` then stops the reading too.
+    _FACTS.where(
+        fact.c.shelf_id == bindparam("shelf"), fact.c.id + constant(0) > bindparam("beyond"), is_in_view()
+    ).limit(bindparam("limit"))
 )
 WITHOUT_VECTOR = Statement(
     _FACTS.where(
@@ -52,6 +61,21 @@ WITHOUT_VECTOR = Statement(
         fact.c.model != bindparam("model"),
         is_in_view(),
     )
+    .order_by(fact.c.id)
+    .limit(bindparam("limit"))
+)
+OWN_SHELF = Statement(
+    select(shelf.c.id, shelf.c.model)
+    .join_from(shelf, account, account.c.id == shelf.c.account_id)
+    .where(
+        account.c.id == bindparam("account"),
+        account.c.cleared_epoch <= bindparam("epoch"),
+        shelf.c.place == bindparam("place"),
+    )
+)
+LACKING_ANY = Statement(
+    # By the partial index: a shelf whose vectors are of the wanted model lacks only those of facts without any.
+    _FACTS.where(fact.c.shelf_id == bindparam("shelf"), fact.c.model == constant(""), is_in_view())
     .order_by(fact.c.id)
     .limit(bindparam("limit"))
 )
@@ -67,14 +91,14 @@ SCOPES_WITHOUT_VECTOR = Statement(
 )
 ENDING_FACTS = Statement(
     select(fact.c.id, fact.c.valid_to, fact.c.expires_at).where(
-        fact.c.shelf_id.in_(listed("shelves")),
+        fact.c.shelf_id == bindparam("shelf"),
         or_(fact.c.valid_to.is_not(None), fact.c.expires_at.is_not(None)),
     )
 )
 
 
 def read_fact(row: Row) -> Fact:
-    """From a row of CURRENT_FACTS or WITHOUT_VECTOR."""
+    """From a row of FACTS_BEYOND, LACKING_ANY or WITHOUT_VECTOR."""
     return Fact(
         id=row[0],
         kind=FactKind(row[1]),
@@ -83,6 +107,23 @@ def read_fact(row: Row) -> Fact:
         said_at=from_ms(row[4]),
         channel=row[5],
     )
+
+
+def facts_beyond(
+    connection: sqlite3.Connection, covered: Covered, beyond: int, now_ms: int, *, most: int | None
+) -> tuple[tuple[Fact, ...], datetime | None]:
+    """The facts with an id above `beyond`, by time, and when the first of them expires.
+
+    Raises TooMany when they are more than `most`.
+    """
+    rows: list[Row] = []
+    for shelf_id in covered.ids:
+        limit = -1 if most is None else most + 1 - len(rows)
+        rows += FACTS_BEYOND.rows(connection, shelf=shelf_id, beyond=beyond, now=now_ms, limit=limit)
+        if most is not None and len(rows) > most:
+            raise TooMany
+    rows.sort(key=itemgetter(4, 0))
+    return tuple(map(read_fact, rows)), earliest([row[-1] for row in rows if row[-1] is not None])
 
 
 def endings(rows: Iterable[Row], now_ms: int) -> tuple[NDArray[np.int64], list[int]]:
@@ -111,7 +152,7 @@ def read_vectors(
         for each, since in zip(covered.shelves, slots, strict=True)
         if each.size > since and (each.model, each.dimension) == (model_id, dimension)
     ]
-    ending = ENDING_FACTS.rows(connection, shelves=as_list(covered.ids))
+    ending = [row for each in covered.ids for row in ENDING_FACTS.rows(connection, shelf=each)]
     ended, ends = endings(ending, now_ms)
     parts = [segments.load(connection, each.id, each.size, dimension, since=since) for each, since in packed]
     rows = segments.merged(parts, dimension, ended)
@@ -123,6 +164,12 @@ def read_vectors(
         fresh_until=earliest(ends),
         slots=tuple(read.get(each.id, since) for each, since in zip(covered.shelves, slots, strict=True)),
     )
+
+
+def no_vectors(version: MemoryVersion, dimension: int, slots: Sequence[int]) -> VectorSheet:
+    """Nothing beyond `slots`."""
+    rows = segments.empty(0, dimension)
+    return VectorSheet(version=version, fact_ids=rows.fact_ids, matrix=rows.matrix, slots=tuple(slots))
 
 
 def earliest(ends_ms: Sequence[int]) -> datetime | None:

@@ -112,22 +112,20 @@ def keep(connection: sqlite3.Connection, keeping: Keeping) -> tuple[int, ...]:
         return ()
     if not keeping.facts or not is_current(connection, scope):
         return ()
-    shelf_id = shelf_of(connection, scope.account, scope.place)
-    ids: list[int] = []
-    chosen: list[int] = []
-    for row, new in enumerate(keeping.facts):
-        stored = _keep_one(connection, shelf_id, keeping, new)
-        if stored is not None:
-            ids.append(stored)
-            chosen.append(row)
-    if not ids:
+    chosen = _unknown(connection, keeping)
+    if not chosen:
         return ()
+    shelf_id = shelf_of(connection, scope.account, scope.place)
     if keeping.vectors is None:
+        ids = _insert(connection, shelf_id, keeping, chosen, model="")
         _TOUCH.run(connection, shelf=shelf_id)
-    else:
-        said_at = [to_ms(keeping.facts[row].said_at) for row in chosen]
-        _fill(connection, shelf_id, ids, said_at, keeping.vectors[chosen], keeping.model_id)
-    return tuple(ids)
+        return ids
+    vectors = keeping.vectors[chosen]
+    size = _make_room(connection, shelf_id, keeping.model_id, vectors.shape[1])
+    ids = _insert(connection, shelf_id, keeping, chosen, model=keeping.model_id)
+    said_at = [to_ms(keeping.facts[row].said_at) for row in chosen]
+    _fill(connection, shelf_id, size, ids, said_at, vectors, keeping.model_id)
+    return ids
 
 
 def add_vectors(
@@ -137,53 +135,72 @@ def add_vectors(
     shelf_id = find_shelf(connection, scope.account, scope.place)
     if shelf_id is None or not is_current(connection, scope):
         return
-    _make_room(connection, shelf_id, model_id, vectors.shape[1])
+    size = _make_room(connection, shelf_id, model_id, vectors.shape[1])
     said_at: dict[int, int] = dict(_LACKING.rows(connection, ids=as_list(fact_ids), shelf=shelf_id))
     rows = {each: row for row, each in enumerate(fact_ids) if each in said_at}
     if rows:
         chosen = list(rows.values())
-        _fill(connection, shelf_id, list(rows), [said_at[each] for each in rows], vectors[chosen], model_id)
+        _fill(
+            connection,
+            shelf_id,
+            size,
+            list(rows),
+            [said_at[each] for each in rows],
+            vectors[chosen],
+            model_id,
+        )
+        _MARK.run(connection, ids=as_list(rows), model=model_id)
 
 
-def _keep_one(connection: sqlite3.Connection, shelf_id: int, keeping: Keeping, new: NewFact) -> int | None:
-    """The id of the fact if it was stored; None when the scope holds its text already."""
-    scope = keeping.scope
-    known = _KNOWN.first(
-        connection, account=scope.account, place=scope.place, text=new.text, now=keeping.now_ms
-    )
-    if known is not None:
-        return None
-    return _INSERT.run(
-        connection,
-        shelf_id=shelf_id,
-        kind=new.kind.value,
-        text=new.text,
-        importance=new.importance,
-        said_at=to_ms(new.said_at),
-        expires_at=None if new.expires_at is None else to_ms(new.expires_at),
-        source_turn=keeping.source_turn,
-        model="",
-    ).lastrowid
+def _unknown(connection: sqlite3.Connection, keeping: Keeping) -> list[int]:
+    """The rows of the facts whose text the scope does not hold yet, each text once."""
+    own = {"account": keeping.scope.account, "place": keeping.scope.place, "now": keeping.now_ms}
+    rows: dict[str, int] = {}
+    for row, new in enumerate(keeping.facts):
+        if new.text not in rows and _KNOWN.first(connection, **own, text=new.text) is None:
+            rows[new.text] = row
+    return list(rows.values())
+
+
+def _insert(
+    connection: sqlite3.Connection, shelf_id: int, keeping: Keeping, chosen: Sequence[int], *, model: str
+) -> tuple[int, ...]:
+    """The ids. `model` at once, not by an update: an index hangs on it."""
+    ids: list[int] = []
+    for new in (keeping.facts[row] for row in chosen):
+        made = _INSERT.run(
+            connection,
+            shelf_id=shelf_id,
+            kind=new.kind.value,
+            text=new.text,
+            importance=new.importance,
+            said_at=to_ms(new.said_at),
+            expires_at=None if new.expires_at is None else to_ms(new.expires_at),
+            source_turn=keeping.source_turn,
+            model=model,
+        )
+        assert made.lastrowid is not None
+        ids.append(made.lastrowid)
+    return tuple(ids)
 
 
 def _fill(
     connection: sqlite3.Connection,
     shelf_id: int,
+    size: int,
     fact_ids: Sequence[int],
     said_at: Sequence[int],
     vectors: Matrix,
     model_id: str,
 ) -> None:
-    dimension = vectors.shape[1]
-    size = _make_room(connection, shelf_id, model_id, dimension)
+    """Add the vectors of facts behind the `size` that are there."""
     rows = segments.PackedRows(
         fact_ids=np.array(fact_ids, dtype=np.int64),
         said_at=np.array(said_at, dtype=np.int64),
         matrix=vectors,
     )
-    size = segments.append(connection, shelf_id, size, rows)
-    _MARK.run(connection, ids=as_list(fact_ids), model=model_id)
-    _FILL.run(connection, shelf=shelf_id, size=size, model=model_id, dimension=dimension)
+    filled = segments.append(connection, shelf_id, size, rows)
+    _FILL.run(connection, shelf=shelf_id, size=filled, model=model_id, dimension=vectors.shape[1])
 
 
 def _make_room(connection: sqlite3.Connection, shelf_id: int, model_id: str, dimension: int) -> int:

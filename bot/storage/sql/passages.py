@@ -52,7 +52,7 @@ class SqlPassages:
         self._clock = clock
 
     async def knowledge_version(self) -> int:
-        rows = await self._database.read(_VERSION)
+        rows = await self._database.peek(_VERSION)
         return rows[0][0] if rows else 0
 
     async def passage_sheet(self, model_id: str, dimension: int) -> PassageSheet:

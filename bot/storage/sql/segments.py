@@ -95,7 +95,7 @@ def load(
 
     Raises StoreUnavailable when the segments do not hold what `shelf.size` promises.
     """
-    rows = _empty(size - since, dimension)
+    rows = empty(size - since, dimension)
     number, offset = locate(since)
     filled = 0
     for segment, meta in _META.rows(connection, first=(shelf << SHELF_BITS) | number, end=_end(shelf)):
@@ -143,7 +143,7 @@ def merged(shelves: Sequence[PackedRows], dimension: int, gone: NDArray[np.int64
     if len(parts) == 1:
         return parts[0]
     if not parts:
-        return _empty(0, dimension)
+        return empty(0, dimension)
     return PackedRows(
         fact_ids=np.concatenate([rows.fact_ids for rows in parts]),
         said_at=np.concatenate([rows.said_at for rows in parts]),
@@ -157,13 +157,15 @@ def _end(shelf: int) -> int:
 
 
 def _without(rows: PackedRows, gone: NDArray[np.int64]) -> PackedRows:
+    if not len(gone):
+        return rows
     stays = ~np.isin(rows.fact_ids, gone)
     return rows if bool(stays.all()) else rows.at(stays)
 
 
 def _by_time(rows: PackedRows) -> PackedRows:
     """A fact embedded late was stored late: its slot is not where its time is."""
-    if bool((np.diff(rows.said_at) >= 0).all()):
+    if bool((rows.said_at[1:] >= rows.said_at[:-1]).all()):
         return rows
     return rows.at(np.argsort(rows.said_at, kind="stable"))
 
@@ -189,7 +191,8 @@ def _put(connection: sqlite3.Connection, row: int, slots: int, offset: int, part
         blob.write(vecs)
 
 
-def _empty(size: int, dimension: int) -> PackedRows:
+def empty(size: int, dimension: int) -> PackedRows:
+    """Rows to be filled in."""
     return PackedRows(
         fact_ids=np.empty(size, dtype=np.int64),
         said_at=np.empty(size, dtype=np.int64),

@@ -38,7 +38,7 @@ class SqlTurnWindow:
                 row for each in covered.ids for row in _LAST.rows(connection, shelf=each, limit=self._limit)
             ]
 
-        rows = await self._database.view(look)
+        rows = await self._database.glance(look)
         last = sorted(rows, key=lambda row: row[0])[-self._limit :]
         return tuple(Turn(id=row[0], question=row[1], answer=row[2], at=from_ms(row[3])) for row in last)
 

@@ -10,6 +10,7 @@ import contextlib
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
@@ -22,6 +23,13 @@ Work: TypeAlias = Callable[[sqlite3.Connection], T]
 
 GROUP_LIMIT = 256
 """Transactions in one commit: 200 at once fit into one. The first waits for the last, about 20 ms."""
+PAUSE_SECONDS = 0.003
+"""Where many write at once, commits begin this far apart: one costs the processor as much as three transactions,
+and a disk that syncs fast would else get one for each transaction."""
+BUSY_SECONDS_EACH = 0.0025
+"""A transaction in so many seconds, on the average, is many: the pause then brings some of them together."""
+CROWDED_GROUPS = 16
+"""Commits after one that several shared that still wait for company. Who writes alone never waits, however fast."""
 
 _UNAVAILABLE = frozenset(
     {
@@ -90,6 +98,12 @@ class Writer:
         # A daemon: what matters is synced at each commit, and a forgotten close must not hang the exit.
         self._thread = threading.Thread(target=self._serve, name="sql-writer", daemon=True)
         self._is_open = False
+        self.groups = 0
+        """Commits so far."""
+        self._crowded_for = 0
+        self._committed_at = 0.0
+        self._seconds_each = 1.0
+        """From one transaction to the next, of late."""
 
     async def start(self) -> None:
         """Raises StoreUnavailable or sqlite3.Error when the file cannot be opened."""
@@ -130,11 +144,28 @@ class Writer:
             return
         try:
             while member is not None:
+                self._await_company(member)
                 group = self._gather(member)
                 _commit(connection, group)
+                self._note(group)
                 member = self._next()
         finally:
             connection.close()
+
+    def _await_company(self, first: _Member) -> None:
+        """What is submitted meanwhile comes into the same commit."""
+        rest = self._committed_at + PAUSE_SECONDS - time.monotonic()
+        is_busy = self._crowded_for and self._seconds_each < BUSY_SECONDS_EACH
+        if is_busy and rest > 0 and not first.is_alone and self._is_open:
+            time.sleep(rest)
+
+    def _note(self, group: Sequence[_Member]) -> None:
+        now = time.monotonic()
+        self.groups += not group[0].is_alone
+        self._crowded_for = CROWDED_GROUPS if len(group) > 1 else max(0, self._crowded_for - 1)
+        # The latest commit counts a tenth.
+        self._seconds_each += (min(now - self._committed_at, 1.0) / len(group) - self._seconds_each) / 10
+        self._committed_at = now
 
     def _next(self) -> _Member | None:
         return self._ahead.pop() if self._ahead else self._queue.get()

@@ -9,6 +9,42 @@ import numpy as np
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.ports import Matrix, Vector
 
+FEW = 64
+"""Rows."""
+
+
+class FewRows:
+    """`FlatIndex` over so few rows that numpy has found the best before faiss has looked at its settings."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        """See `FaissFlat`; the matrix itself is kept."""
+        self.rows, self.dimension = matrix.shape
+        self._matrix = matrix
+
+    @property
+    def size_bytes(self) -> int:
+        return 4 * self.rows * self.dimension
+
+    def search(self, query: Vector, k: int) -> list[tuple[int, float]]:
+        """See `FaissFlat.search`."""
+        check_query(query, self.dimension)
+        if k < 1 or not self.rows:
+            return []
+        scores = self._matrix @ query
+        best = np.argsort(-scores, kind="stable")[:k]
+        return list(zip(best.tolist(), scores[best].tolist(), strict=True))
+
+
+def make_flat(matrix: Matrix) -> "FewRows | FaissFlat":
+    """The quicker of both for this many rows."""
+    return FewRows(matrix) if len(matrix) <= FEW else FaissFlat(matrix)
+
+
+def check_query(query: Vector, dimension: int) -> None:
+    """Raises EmbedderUnavailable when the query is no vector of this dimension."""
+    if query.shape != (dimension,) or not query.size or not bool(np.isfinite(query).all()):
+        raise EmbedderUnavailable(f"no vector of {dimension} finite numbers: shape {query.shape}")
+
 
 class FaissFlat:
     """`FlatIndex` on faiss `IndexFlatIP`: 4·n·d bytes, no training, no recall to lose."""
@@ -30,8 +66,7 @@ class FaissFlat:
 
         Raises EmbedderUnavailable when the query is no vector of this matrix's dimension.
         """
-        if query.shape != (self.dimension,) or not query.size or not bool(np.isfinite(query).all()):
-            raise EmbedderUnavailable(f"no vector of {self.dimension} finite numbers: shape {query.shape}")
+        check_query(query, self.dimension)
         if self._index is None or k < 1:
             return []
         # OpenMP's setting belongs to the calling thread, and any thread may call. Two threads are

@@ -17,7 +17,7 @@ from bot.conversation.ports import Clock, Matrix, Vector
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import MemoryVersion
 from bot.memory.ports import VectorSheet, VectorStore
-from bot.storage.vectors.flat import FaissFlat
+from bot.storage.vectors.flat import FEW, make_flat
 
 LIMIT_BYTES = 128 << 20
 """65,000 vectors of 512 numbers: the hot set of 100,000 memories fits (benchmarks)."""
@@ -37,14 +37,15 @@ class _Part:
 
     def __init__(self, fact_ids: NDArray[np.int64], matrix: Matrix) -> None:
         self.fact_ids = fact_ids
-        self.index = FaissFlat(matrix)
+        self.index = make_flat(matrix)
 
     @property
     def size_bytes(self) -> int:
         return self.index.size_bytes + self.fact_ids.nbytes
 
     def search(self, query: Vector, k: int) -> list[tuple[int, float]]:
-        return [(int(self.fact_ids[row]), score) for row, score in self.index.search(query, k)]
+        ids = self.fact_ids
+        return [(int(ids[row]), score) for row, score in self.index.search(query, k)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +95,8 @@ class _Entry:
         return replace(grown, parts=parts, last_matrix=matrix if is_open else None)
 
     def search(self, query: Vector, k: int) -> list[tuple[int, float]]:
+        if len(self.parts) == 1:
+            return self.parts[0].search(query, k)
         hits = [hit for part in self.parts for hit in part.search(query, k)]
         return sorted(hits, key=lambda hit: hit[1], reverse=True)[: max(k, 0)]
 
@@ -159,6 +162,8 @@ class PersonIndex:
             fresh_until=sheet.fresh_until,
             model_id=model_id,
             parts=(loaded,),
+            # Few rows are one part with those to come: searching a part costs more than its rows.
+            last_matrix=sheet.matrix if len(sheet.matrix) <= FEW else None,
         )
 
     def _keep(self, key: tuple[PersonId, str], entry: _Entry) -> None:

@@ -1,0 +1,181 @@
+"""The story put together: the Assistant with all it asks, and what consolidates afterwards.
+
+Invariant: nothing is opened or started here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from bot.answering.answerer import Answerer, ModelAnswerer
+from bot.answering.drafts import Drafts
+from bot.answering.extractive import ExtractiveAnswerer
+from bot.answering.prompt import load_template
+from bot.assistant import Assistant, Policy
+from bot.closing import Closing
+from bot.commands import Commands
+from bot.commands.context import StatusReport
+from bot.container.channels import Channels
+from bot.container.models import Models
+from bot.container.stores import Stores
+from bot.conversation.message import AccountKey
+from bot.conversation.ports import Clock
+from bot.conversation.wording import Wording
+from bot.dressing import Dressing
+from bot.first_contact import FirstContact
+from bot.journal import Journal
+from bot.knowledge.catalogue_file import CatalogueFile
+from bot.knowledge.retrieval import Retrieval
+from bot.memory.consolidation import Consolidation
+from bot.memory.forget import Forget
+from bot.memory.judge import ModelJudge, RuleJudge, load_judge_prompt
+from bot.memory.ports import TurnWindow
+from bot.memory.recall import Recall
+from bot.metering import MeteredJudge
+from bot.metrics import Metrics
+from bot.persona import Personas
+from bot.quick_replies import QuickReplies
+from bot.reactions import Reactions
+from bot.rules.faq_file import FaqFile
+from bot.settings import Settings
+from bot.storage.vectors.flat import FaissFlat
+from bot.storage.vectors.person_index import PersonIndex
+from identity.authority import Authority
+from identity.directory import Directory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembly:
+    """What the parts of the story have in common."""
+
+    settings: Settings
+    channels: Channels
+    stores: Stores
+    models: Models
+    window: TurnWindow
+    extractive: ExtractiveAnswerer
+    drafts: Drafts
+    catalogue: CatalogueFile
+    faq: FaqFile
+    directory: Directory
+    authority: Authority
+    personas: Personas
+    wording: Wording
+    clock: Clock
+    metrics: Metrics
+    journal: Journal
+
+    def assistant(
+        self,
+        *,
+        status: StatusReport,
+        was_unreached: Callable[[AccountKey], bool],
+        on_work: Callable[[], None],
+    ) -> Assistant:
+        stores, settings, wording, clock = self.stores, self.settings, self.wording, self.clock
+        commands = self._commands(status)
+        first_contact = FirstContact(stores.accounts, wording, lambda app_id: self.personas.of(app_id).name())
+        quick_replies = QuickReplies(
+            faq=self.faq,
+            commands=commands,
+            deliveries=stores.deliveries,
+            confirmations=stores.confirmations,
+            wording=wording,
+            clock=clock,
+        )
+        return Assistant(
+            directory=self.directory,
+            reactions=Reactions(
+                first_contact=first_contact,
+                quick_replies=quick_replies,
+                facts=stores.facts,
+                window=self.window,
+                wording=wording,
+            ),
+            dressing=Dressing(
+                first_contact=first_contact,
+                was_unreached=was_unreached,
+                wording=wording,
+                clock=clock,
+                labels_ai=settings.ai_label,
+            ),
+            quick_replies=quick_replies,
+            commands=commands,
+            recall=Recall(facts=stores.facts, index=self._index(), clock=clock),
+            retrieval=Retrieval(stores.passages, FaissFlat, self.models.embedder, self.catalogue),
+            embedder=self.models.embedder,
+            answerer=self._answerer(),
+            persona=lambda app_id: self.personas.of(app_id).text(),
+            pictures=self.channels.pictures if self.models.vision is not None else None,
+            drafts=self.drafts,
+            may_show_drafts=self.channels.may_show_drafts,
+            window=self.window,
+            closing=self._closing(on_work),
+            wording=wording,
+            policy=Policy(recall_k=settings.memory.recall_k, knowledge_k=settings.knowledge.k),
+            clock=clock,
+            metrics=self.metrics,
+            journal=self.journal,
+        )
+
+    def consolidation(self) -> Consolidation:
+        chat, prompts = self.models.chat, self.settings.data_folder / "prompts"
+        judge = RuleJudge() if chat is None else ModelJudge(chat, load_judge_prompt(prompts))
+        judge = MeteredJudge(judge, self.metrics)
+        return Consolidation(judge=judge, facts=self.stores.facts, embedder=self.models.embedder)
+
+    def parts_in_use(self) -> Mapping[str, str]:
+        """For the operator: what answers, embeds and remembers."""
+        settings = self.settings
+        return {
+            "对话模型": settings.llm.model or "未接入，只摘录",
+            "向量模型": settings.embedding.model or ("自带" if self.models.embedder else "无，只用关键词"),
+            "短期记忆": "Redis" if settings.redis.url else "数据库",
+            "长期记忆": "开" if settings.memory.consent == "on" else "关，只记明说的“记住”",
+        }
+
+    def _closing(self, on_work: Callable[[], None]) -> Closing:
+        return Closing(
+            inbox=self.stores.inbox,
+            ledger=self.stores.ledger,
+            window=self.window,
+            drafts=self.drafts,
+            paginate=self.channels.pages,
+            on_work=on_work,
+            wording=self.wording,
+            clock=self.clock,
+            keeps_memory=self.settings.memory.consent == "on",
+        )
+
+    def _commands(self, status: StatusReport) -> Commands:
+        stores = self.stores
+        return Commands(
+            facts=stores.facts,
+            window=self.window,
+            forget=Forget(stores.facts),
+            deliveries=stores.deliveries,
+            confirmations=stores.confirmations,
+            audit=stores.audit,
+            accounts=stores.accounts,
+            directory=self.directory,
+            authority=self.authority,
+            status=status,
+            wording=self.wording,
+            clock=self.clock,
+        )
+
+    def _index(self) -> PersonIndex:
+        embedder = self.models.embedder
+        return PersonIndex(
+            self.stores.facts, self.clock, model_id=lambda: embedder.model_id if embedder is not None else ""
+        )
+
+    def _answerer(self) -> Answerer:
+        if self.models.chat is None:
+            return self.extractive
+        return ModelAnswerer(
+            model=self.models.chat,
+            vision=self.models.vision,
+            fallback=self.extractive,
+            wording=self.wording,
+            template=load_template(self.settings.data_folder / "prompts"),
+        )

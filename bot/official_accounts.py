@@ -1,0 +1,82 @@
+"""WeChat's side of the bot put together: accounts from the settings, their API, and the adapter over the house.
+
+Invariant: only here do the adapter and the house meet; each knows the other by its ports alone.
+"""
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from bot.channels.wechat import Adapter, OfficialAccount
+from bot.channels.wechat.api import MemoryTokenStore
+from bot.channels.wechat_drafts import WeChatDrafts
+from bot.channels.wechat_outbox import WeChatOutbox
+from bot.channels.wechat_pictures import WeChatPictures
+from bot.channels.wechat_service import api_clients, customer_service
+from bot.container.tokens import shared_tokens
+from bot.conversation.message import Message
+from bot.metrics import DoorWatch
+from bot.secrets_file import read_tryout
+from bot.settings import Settings
+
+if TYPE_CHECKING:
+    from bot.container import House
+
+
+class OfficialAccounts:
+    """Made before the house, which it serves; `serve` brings both together."""
+
+    def __init__(self, driver: Any, settings: Settings) -> None:
+        """`driver`: NoneBot's. Raises AccountError."""
+        self._driver = driver
+        self._settings = settings
+        self._accounts = _accounts(settings)
+        tokens = shared_tokens(settings, MemoryTokenStore(time.time))
+        if tokens is not None:
+            driver.on_shutdown(tokens.close)
+        clients = api_clients(self._accounts, driver, tokens)
+        self._service = customer_service(self._accounts, clients)
+        self.pictures = WeChatPictures(clients)
+
+    def may_show_drafts(self, message: Message) -> bool:
+        """Where customer service can send the whole answer later, no part of it is shown before."""
+        sender = message.sender
+        return sender.channel == "wechat" and not self._service.is_open(sender.app_id, sender.openid)
+
+    def serve(self, house: "House") -> None:
+        """Open the door of each account. Raises AccountError."""
+        say, taps = house.wording.say, self._settings.wechat.taps
+        house.desk.add_outbox(
+            "wechat",
+            WeChatOutbox(self._service, house.wechat_replies, house.wording.mark_page, taps=taps),
+        )
+        self._driver.register_adapter(
+            Adapter,
+            accounts=self._accounts,
+            store=house.wechat_replies,
+            service=self._service,
+            drafts=WeChatDrafts(house.drafts),
+            waiting_line=say("waiting_line"),
+            unfinished_mark=say("unfinished_ai" if self._settings.ai_label else "unfinished"),
+            taps=taps,
+            observer=DoorWatch(house.metrics, "wechat"),
+        )
+
+
+def _accounts(settings: Settings) -> list[OfficialAccount]:
+    """Those of the settings, or the try-out account."""
+    if settings.is_wechat_tryout:
+        tryout = read_tryout(settings.data_folder)
+        path = settings.wechat.path
+        return [OfficialAccount(app_id=tryout.app_id, token=tryout.wechat_token, path=path)]
+    return [
+        OfficialAccount(
+            app_id=each.app_id,
+            token=each.token,
+            aes_key=each.aes_key,
+            previous_aes_key=each.previous_aes_key,
+            app_secret=each.app_secret,
+            api_base=each.api_base,
+            path=each.path,
+        )
+        for each in settings.wechat.accounts
+    ]
