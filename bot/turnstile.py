@@ -100,6 +100,15 @@ class Turnstile:
         """
         return await asyncio.shield(self._join_or_start(_fit_to_store(message), is_resumed=False))
 
+    async def hand_over(self, message: Message, delivery: Delivery) -> None:
+        """Send an answer that no open request took, behind what is under way for the same person."""
+        ticket = self._line.take_ticket(message.sender)
+        try:
+            await ticket.turn_comes()
+            await self._send(message, delivery)
+        finally:
+            ticket.close()
+
     async def resume_unfinished(self) -> None:
         """Take up what was accepted and never finished: after a crash, or when a store came back."""
         for entry in await self._inbox.unfinished():

@@ -12,6 +12,7 @@ from nonebot.adapters import Bot, Event
 
 from bot.channels.mapping import EventMapping
 from bot.container import House
+from bot.ports import DeliveryState
 
 app: FastAPI = get_app()
 house: House = app.state.house
@@ -34,12 +35,13 @@ async def receive(bot: Bot, event: Event) -> None:
         if message.is_addressed:
             await bot.send(event, house.wording.say("apology_for_now"))
         return
-    if delivery.pages and house.desk.replies_passively(message):
+    is_fresh = delivery.state is DeliveryState.HELD and delivery.next_page == 0
+    if is_fresh and delivery.pages and house.desk.replies_passively(message):
         first = house.wording.mark_page(delivery.pages[0], 1, len(delivery.pages))
         is_carried = await bot.send(event, first)
-        if not is_carried and house.desk.can_send(message):
-            # Promised to customer service in the moment in which the answer was done.
-            await house.desk.hand_over(message, delivery)
+        if not is_carried:
+            # Promised to customer service in the moment in which the answer was done, or held.
+            await house.turnstile.hand_over(message, delivery)
 
 
 @get_driver().on_bot_connect

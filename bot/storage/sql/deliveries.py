@@ -107,6 +107,11 @@ _HAND_OVER_FIRST = Statement(
     .where(delivery.c.inbox_id == bindparam("inbox"), delivery.c.next_page == constant(0))
     .values(_ONE_MORE)
 )
+_STATE = Statement(
+    select(delivery.c.state, delivery.c.next_page).where(
+        delivery.c.inbox_id == bindparam("inbox"), delivery.c.page_count > constant(0)
+    )
+)
 _SPEND_PAYLOAD = Statement(
     update(inbox)
     .where(inbox.c.id == bindparam("inbox"), inbox.c.state != constant("accepted"))
@@ -142,6 +147,11 @@ _PROMISED_KEYS = Statement(
         seal.c.channel == bindparam("channel"), seal.c.body == bindparam("promise")
     )
 )
+
+
+def _is_on_its_way(connection: sqlite3.Connection, inbox_id: int) -> bool:
+    found = _STATE.first(connection, inbox=inbox_id)
+    return found is not None and (found[0] != DeliveryState.HELD or found[1] > 0)
 
 
 def delivery_of(row: Row) -> Delivery:
@@ -242,12 +252,16 @@ class SqlDeliveries:
 
         def work(connection: sqlite3.Connection) -> bytes:
             names = {"channel": channel, "app_id": app_id, "key": key}
-            if not _SEAL.run(connection, **names, body=body, at=at).rowcount:
-                return _SEALED.rows(connection, **names)[0][0]
+            sealed = body
             entry = _INBOX_ID.first(connection, **names) if carries_answer else None
+            if entry is not None and _is_on_its_way(connection, entry[0]):
+                # By customer service, or fetched: in this response it would be seen twice.
+                sealed = PROMISE
+            if not _SEAL.run(connection, **names, body=sealed, at=at).rowcount:
+                return _SEALED.rows(connection, **names)[0][0]
             if entry is not None and _HAND_OVER_FIRST.run(connection, inbox=entry[0]).rowcount:
                 _SPEND_PAYLOAD.run(connection, inbox=entry[0])
-            return body
+            return sealed
 
         return await self._database.write(work)
 
