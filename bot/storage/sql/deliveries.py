@@ -256,7 +256,7 @@ class SqlDeliveries:
             entry = _INBOX_ID.first(connection, **names) if carries_answer else None
             if entry is not None and _is_on_its_way(connection, entry[0]):
                 # By customer service, or fetched: in this response it would be seen twice.
-                sealed = PROMISE
+                sealed, entry = PROMISE, None
             if not _SEAL.run(connection, **names, body=sealed, at=at).rowcount:
                 return _SEALED.rows(connection, **names)[0][0]
             if entry is not None and _HAND_OVER_FIRST.run(connection, inbox=entry[0]).rowcount:
