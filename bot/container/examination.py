@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.channels.wechat.api.errors import ApiError
 from bot.container.models import Models
 from bot.conversation.errors import ConfigurationError, StoreUnavailable
 from bot.conversation.wording import Wording
@@ -35,6 +34,7 @@ from bot.diagnosis.database import (
 from bot.diagnosis.folder import check_disk, check_folder, check_secret_files
 from bot.diagnosis.services import check_embedder, check_model, check_redis, date_of
 from bot.diagnosis.tracked import check_tracked_files
+from bot.logs import configure_logs
 from bot.metrics import Metrics
 from bot.rules.faq_file import FaqFile
 from bot.secrets_file import pepper_check, read_pepper, read_tryout
@@ -194,6 +194,10 @@ async def _examine_channels(settings: Settings, report: DatabaseReport | None) -
 
 
 def _api_fix(errcode: int) -> str:
+    # Only where it is needed: it brings NoneBot, which puts a log of its own on standard output.
+    from bot.channels.wechat.api.errors import ApiError
+
+    configure_logs("WARNING")
     return ApiError(errcode, is_about_token=True).fix
 
 
