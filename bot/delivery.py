@@ -38,6 +38,8 @@ class Sent:
     """Of the whole, or of the page it stopped at."""
     pages: int
     """Certainly delivered, from the first on."""
+    tells_of_rest: bool = False
+    """The last of them says how to get the others."""
 
 
 class Outbox(Protocol):
@@ -99,11 +101,12 @@ class DeliveryDesk:
         if sent.outcome is SendOutcome.SENT:
             await self._store.mark_delivery(delivery.inbox_id, DeliveryState.SENT, len(delivery.pages))
             return
-        where = f"{message.sender.channel}, after {sent.pages} of {len(delivery.pages)} pages"
-        logger.warning("reply {} to {} ended {}", delivery.inbox_id, where, sent.outcome.value)
+        if not sent.tells_of_rest:
+            where = f"{message.sender.channel}, after {sent.pages} of {len(delivery.pages)} pages"
+            logger.warning("reply {} to {} ended {}", delivery.inbox_id, where, sent.outcome.value)
         state = DeliveryState.UNKNOWN if sent.outcome is SendOutcome.UNKNOWN else DeliveryState.HELD
         await self._store.mark_delivery(delivery.inbox_id, state, sent.pages)
-        if outbox.replies_passively and sent.pages == 0:
+        if outbox.replies_passively and not sent.tells_of_rest:
             self._unreached.add(message.sender)
 
     def _is_stale(self, delivery: Delivery) -> bool:

@@ -180,3 +180,13 @@ async def test_a_page_that_was_fetched_is_not_sealed_either(stores: Stores, acco
     sealed = await stores.deliveries.seal("wechat", "wx1", "late", b"<xml/>", carries_answer=True)
     assert sealed == PROMISE
     assert (await found(stores, entry)).remaining == ("二",)
+
+
+async def test_whether_several_answers_are_held(stores: Stores, account: Account) -> None:
+    await answered(stores, await stores.account("o-wang"), "0", "别人的")
+    first = await answered(stores, account, "1", "一", "二")
+    assert not await stores.deliveries.has_several_held(account.id)
+    await answered(stores, account, "2", "三")
+    assert await stores.deliveries.has_several_held(account.id)
+    await stores.deliveries.mark_delivery(first, DeliveryState.SENT, 2)
+    assert not await stores.deliveries.has_several_held(account.id)

@@ -41,17 +41,16 @@ _INSERT = Statement(
         *("state", "decided_by", "question", "at"),
     )
 )
+_IS_HELD = (
+    delivery.c.account_id == bindparam("account"),
+    delivery.c.at >= bindparam("since"),
+    delivery.c.next_page < delivery.c.page_count,
+    delivery.c.state != constant(DeliveryState.SENDING),
+    delivery.c.state != constant(DeliveryState.SENT),
+)
+_SEVERAL_HELD = Statement(select(delivery.c.inbox_id).where(*_IS_HELD).limit(2))
 _OLDEST_HELD = Statement(
-    select(*DELIVERY_COLUMNS)
-    .where(
-        delivery.c.account_id == bindparam("account"),
-        delivery.c.at >= bindparam("since"),
-        delivery.c.next_page < delivery.c.page_count,
-        delivery.c.state != constant(DeliveryState.SENDING),
-        delivery.c.state != constant(DeliveryState.SENT),
-    )
-    .order_by(delivery.c.at, delivery.c.inbox_id)
-    .limit(1)
+    select(*DELIVERY_COLUMNS).where(*_IS_HELD).order_by(delivery.c.at, delivery.c.inbox_id).limit(1)
 )
 _NO_PAGES, _NOTHING = constant("[]"), constant("")
 # `json.dumps` with an option makes an encoder at each call, for three times what encoding a page takes.
@@ -217,6 +216,10 @@ class SqlDeliveries:
         since = to_ms(self._clock.now() - HELD_FOR)
         rows = await self._database.peek(_OLDEST_HELD, account=account, since=since)
         return delivery_of(rows[0]) if rows else None
+
+    async def has_several_held(self, account: AccountId) -> bool:
+        since = to_ms(self._clock.now() - HELD_FOR)
+        return len(await self._database.peek(_SEVERAL_HELD, account=account, since=since)) > 1
 
     async def mark_delivery(self, inbox_id: int, state: DeliveryState, next_page: int) -> None:
         def work(connection: sqlite3.Connection) -> None:
