@@ -142,7 +142,7 @@ class Turnstile:
         del self._runs[key]
         ticket.close()
         if not done.cancelled() and (error := done.exception()) is not None:
-            logger.error("a message stays open in the inbox: {}", type(error).__name__)
+            logger.error("一条消息没有处理完，留在收件箱里：{}", type(error).__name__)
 
     async def _admit_and_answer(self, ticket: Ticket, message: Message, *, is_resumed: bool) -> Delivery:
         """Resumed messages are admitted again: one may have been answered since it was found open."""
@@ -167,11 +167,11 @@ class Turnstile:
                 raise
             except Exception as error:  # a poison message must not stop the line: this is its boundary
                 if (stored := (await self._inbox.admit(message)).delivery) is not None:
-                    logger.opt(exception=error).error("message {} failed after its answer", inbox_id)
+                    logger.opt(exception=error).error("消息 {} 已经回答，收尾时出错", inbox_id)
                     return stored
                 tries = await self._inbox.refuse(inbox_id, type(error).__name__)
                 logger.opt(exception=error).error(
-                    "message {} failed, try {} of {}", inbox_id, tries, MAX_TRIES
+                    "消息 {} 没能回答（第 {} 次，最多试 {} 次）", inbox_id, tries, MAX_TRIES
                 )
                 if tries >= MAX_TRIES:
                     return await self._story.apologise(inbox_id, message)

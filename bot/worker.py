@@ -98,13 +98,13 @@ class Worker:
                 ticket.scope, ticket.turn, job=ticket.id, is_group=bool(ticket.scope.place)
             )
         except TransientError as error:
-            logger.warning("job {} waits: {}", ticket.id, type(error).__name__)
+            logger.warning("后台任务 {} 推迟，稍后再做：{}", ticket.id, type(error).__name__)
             await self._jobs.retry_job(ticket.id, type(error).__name__, OUTAGE_DELAY_SECONDS, counts=False)
         except Exception as error:  # one bad job must not stop memory for everyone: this is its boundary
             self._metrics.failed_jobs.inc()
             # What the house itself raised (a judgement nobody can read) needs no traceback.
             trace = None if isinstance(error, JideError) else error
-            logger.opt(exception=trace).error("job {} failed: {}", ticket.id, type(error).__name__)
+            logger.opt(exception=trace).error("后台任务 {} 失败：{}", ticket.id, type(error).__name__)
             await self._jobs.retry_job(ticket.id, type(error).__name__, RETRY_DELAY_SECONDS, counts=True)
         else:
             return True

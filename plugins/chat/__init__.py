@@ -36,14 +36,14 @@ async def receive() -> None:
     try:
         delivery = await house.turnstile.pass_through(message)
     except Exception as error:  # the boundary between the platforms and the house
-        logger.opt(exception=error).error("a message could not be answered now")
+        logger.opt(exception=error).error("一条消息现在没能回答")
         if message.is_addressed:
             await bot.send(event, house.wording.say("apology_for_now"))
         return
     is_fresh = delivery.state is DeliveryState.HELD and delivery.next_page == 0
     if is_fresh and delivery.pages and house.desk.replies_passively(message):
         first = house.wording.mark_page(delivery.pages[0], 1, len(delivery.pages))
-        is_carried = await bot.send(event, first)
+        is_carried = await bot.send(event, mapping.to_reply(message, delivery.decided_by, first))
         if not is_carried:
             # Promised to customer service in the moment in which the answer was done, or held.
             await house.turnstile.hand_over(message, delivery)

@@ -56,7 +56,7 @@ async def sees(wechat: WeChatServer, openid: str, question: str) -> Sight:
 
 @pytest.mark.timeout(240)
 async def test_slow_answers_come_by_customer_service(tmp_path: Path, model: OpenAiServer) -> None:
-    async with verified(tmp_path, model, LLM__VISION_MODEL="sees") as (bot, wechat):
+    async with verified(tmp_path, model, LLM__VISION_MODEL="sees", WECHAT__TRANSFER="true") as (bot, wechat):
         slow, quick, refused, pictured = await asyncio.gather(
             wechat.say("oSlow", f"运费谁出 {SLOW}"),
             wechat.say("oQuick", "几点开门 [[total=0.1 sentences=1]]"),
@@ -69,6 +69,9 @@ async def test_slow_answers_come_by_customer_service(tmp_path: Path, model: Open
         assert wechat.people["oSlow"].typings
         assert quick.attempts == 1 and "第1句答“几点开门”" in quick.text
         assert refused == ["", "held", "fetched"]
+
+        handed_over = await wechat.say("oHuman", "人工")
+        assert handed_over.kind == "transfer_customer_service" and wechat.people["oHuman"].transfers == [""]
 
         assert pictured.text, "a picture is looked at"
         (looked,) = [request for request in model.requests if request.images]
