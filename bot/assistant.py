@@ -5,7 +5,7 @@ without pages), and nothing decided here depends on which channel it came from.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from loguru import logger
@@ -101,26 +101,46 @@ class Assistant:
         self._metrics = metrics
         self._journal = journal
 
-    async def answer(self, inbox_id: int, message: Message, *, is_resumed: bool) -> Delivery:
-        """Decide, commit, and return what to deliver. Raises TransientError when a store is away."""
+    async def answer(
+        self, inbox_id: int, message: Message, *, is_resumed: bool, has_waited: bool = False
+    ) -> Delivery:
+        """Decide, commit, and return what to deliver. `has_waited`: behind an earlier message of this person.
+
+        Raises TransientError when a store is away.
+        """
         times = StageTimes()
         async with self._pace.place() as place:
             try:
-                delivery = await self._answer(inbox_id, message, place, times, is_resumed=is_resumed)
+                delivery = await self._answer(
+                    inbox_id, message, place, times, is_resumed=is_resumed, has_waited=has_waited
+                )
             finally:
                 self._drafts.end(message.sender.app_id, message.key)
         self._journal.close(message, delivery.decided_by, times)
         return delivery
 
     async def _answer(
-        self, inbox_id: int, message: Message, place: Place, times: StageTimes, *, is_resumed: bool
+        self,
+        inbox_id: int,
+        message: Message,
+        place: Place,
+        times: StageTimes,
+        *,
+        is_resumed: bool,
+        has_waited: bool,
     ) -> Delivery:
         account = await self._identify(message, times)
         scope = account.scope(message.conversation.place) if account else None
-        decision = await self._decide(message, account, scope, place, is_resumed=is_resumed, times=times)
-        with times.stage("commit"):
-            text = await self._dressing.dress(message, account, decision.reply, is_resumed=is_resumed)
-            return await self._closing.commit(inbox_id, message, scope, decision, text)
+        context = CommandContext(message=message, account=account, scope=scope, has_waited=has_waited)
+        while True:
+            decision = await self._decide(context, place, is_resumed=is_resumed, times=times)
+            with times.stage("commit"):
+                text = await self._dressing.dress(message, account, decision.reply, is_resumed=is_resumed)
+                delivery = await self._closing.commit(inbox_id, message, scope, decision, text)
+            if delivery is not None:
+                return delivery
+            # The page it was to hand over has just been shown: once more, as who came a moment later.
+            context = replace(context, has_waited=True)
 
     async def apologise(self, inbox_id: int, message: Message) -> Delivery:
         """Close a message that failed MAX_TRIES times. Talk that wasn't for the bot gets no apology."""
@@ -128,6 +148,7 @@ class Assistant:
         text = self._wording.say("apology") if message.is_addressed else ""
         reply = Reply(text=text, decided_by="apology")
         delivery = await self._closing.close(inbox_id, message, None, Decision(reply=reply), reply.text)
+        assert delivery is not None, "an apology hands over no page"
         self._journal.close(message, delivery.decided_by, times)
         return delivery
 
@@ -139,15 +160,9 @@ class Assistant:
             return await self._directory.identify(message.sender, message.unionid)
 
     async def _decide(
-        self,
-        message: Message,
-        account: Account | None,
-        scope: Scope | None,
-        place: Place,
-        *,
-        is_resumed: bool,
-        times: StageTimes,
+        self, context: CommandContext, place: Place, *, is_resumed: bool, times: StageTimes
     ) -> Decision:
+        message, scope = context.message, context.scope
         age = self._clock.now() - message.sent_at
         is_late = is_resumed and message.conversation.is_group and age > STALE_IN_GROUP
         if not message.is_addressed or is_late:
@@ -156,31 +171,26 @@ class Assistant:
             recent = await self._window.recent(scope) if scope is not None else ()
             return await self._by_memory_and_knowledge(message, scope, recent, None, place, times, images)
         if message.kind not in SPOKEN or not message.text:
-            return Decision(reply=await self._reactions.react(message, account, scope))
+            return Decision(reply=await self._reactions.react(message, context.account, scope))
         recent = await self._window.recent(scope) if scope is not None else ()
         with times.stage("rules"):
             hit = await self._quick_replies.faq_hit(message, recent)
-            decision = await self._by_rule(message, account, scope, recent, hit)
+            decision = await self._by_rule(context, recent, hit)
         return decision or await self._by_memory_and_knowledge(message, scope, recent, hit, place, times)
 
     async def _by_rule(
-        self,
-        message: Message,
-        account: Account | None,
-        scope: Scope | None,
-        recent: tuple[Turn, ...],
-        hit: FaqHit | None,
+        self, context: CommandContext, recent: tuple[Turn, ...], hit: FaqHit | None
     ) -> Decision | None:
         answers = hit is not None and hit.verbatim
-        trivial = await self._quick_replies.trivial(message, account, scope, recent, has_rule=answers)
+        trivial = await self._quick_replies.trivial(
+            context.message, context.account, context.scope, recent, has_rule=answers
+        )
         if trivial is not None:
             return trivial
-        context = CommandContext(message=message, account=account, scope=scope)
         if (command := await self._commands.handle(context)) is not None:
             return Decision(
                 reply=Reply(text=command.text, decided_by=command.decided_by),
                 taken=command.taken,
-                taken_at=command.taken_at,
             )
         if hit is not None and hit.verbatim:
             return Decision(reply=Reply(text=hit.answer, decided_by="faq"), is_turn=True)

@@ -54,8 +54,9 @@ class Closing:
 
     async def commit(
         self, inbox_id: int, message: Message, scope: Scope | None, decision: Decision, text: str
-    ) -> Delivery:
-        """`text`: the whole of what is said, dressed. Raises TransientError when a store is away."""
+    ) -> Delivery | None:
+        """`text`: the whole of what is said, dressed. None, and nothing is stored, when it was to hand over a
+        page that went another way meanwhile. Raises TransientError when a store is away."""
         if scope is None or not decision.is_turn:
             return await self.close(inbox_id, message, scope, decision, text)
         delivery = self._delivery(inbox_id, message, scope, decision, text)
@@ -67,21 +68,35 @@ class Closing:
         if turn is None:
             # Cleared while it was being answered: question and answer may hold what was just forgotten.
             gone = Reply(text=self._wording.say("cleared_meanwhile"), decided_by="notice")
+            cleared = replace(message, text="", quoted="")
             return await self.close(
-                inbox_id, replace(message, text=""), scope, Decision(reply=gone), gone.text
+                inbox_id, cleared, scope, Decision(reply=gone), gone.text, payload=cleared
             )
         await self._window.append(scope, turn)
         self._on_work()
         return delivery
 
     async def close(
-        self, inbox_id: int, message: Message, scope: Scope | None, decision: Decision, text: str
-    ) -> Delivery:
-        """For what is no turn."""
+        self,
+        inbox_id: int,
+        message: Message,
+        scope: Scope | None,
+        decision: Decision,
+        text: str,
+        *,
+        payload: Message | None = None,
+    ) -> Delivery | None:
+        """For what is no turn. See `commit` and `InboxStore.close`."""
         delivery = self._delivery(inbox_id, message, scope, decision, text)
-        await self._inbox.close(
-            inbox_id, account=scope.account if scope else None, delivery=delivery, taken=decision.taken
+        is_closed = await self._inbox.close(
+            inbox_id,
+            account=scope.account if scope else None,
+            delivery=delivery,
+            taken=decision.taken,
+            payload=payload,
         )
+        if not is_closed:
+            return None
         if decision.reply.decided_by == "command":
             # 「记住」 keeps at once and leaves the vector to the worker.
             self._on_work()
@@ -105,5 +120,5 @@ class Closing:
             state=DeliveryState.HELD if pages else DeliveryState.SENT,
             decided_by=decision.reply.decided_by,
             question=message.text[:QUESTION_START] if names_question else "",
-            at=decision.taken_at - _BEFORE if decision.taken_at else self._clock.now(),
+            at=decision.taken.at - _BEFORE if decision.taken and decision.taken.at else self._clock.now(),
         )

@@ -1,9 +1,9 @@
 """What a stage of the story decides about one message."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from bot.conversation.message import Reply
+from bot.ports import Taken
 
 SILENCE = Reply(text="", decided_by="nobody")
 
@@ -15,7 +15,5 @@ class Decision:
     reply: Reply
     is_turn: bool = False
     """Part of the conversation: enters short-term memory and may be consolidated."""
-    taken: int | None = None
-    """The held delivery one page of which this reply hands over."""
-    taken_at: datetime | None = None
-    """When that delivery was made."""
+    taken: Taken | None = None
+    """The page of a held delivery which this reply hands over."""

@@ -4,11 +4,12 @@ Invariant: a reply leaves through a channel without an idempotency key at most o
 caught between "sending" and "sent" becomes UNKNOWN and is never sent again by itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeAlias
 
 from loguru import logger
 
@@ -42,6 +43,14 @@ class Sent:
     """The last of them says how to get the others."""
 
 
+GoesOn: TypeAlias = Callable[[int], Awaitable[bool]]
+
+
+async def always(_: int) -> bool:
+    """`GoesOn` for a reply that nobody can forget meanwhile."""
+    return True
+
+
 class Outbox(Protocol):
     """A channel that can speak without being asked by an open request."""
 
@@ -52,8 +61,11 @@ class Outbox(Protocol):
         """An answer to this message can be sent now, and nothing else will carry it."""
         ...
 
-    async def send(self, message: Message, pages: tuple[str, ...]) -> Sent:
-        """Answer `message`, page by page, up to the first that does not arrive for certain."""
+    async def send(self, message: Message, pages: tuple[str, ...], goes_on: GoesOn) -> Sent:
+        """Answer `message`, page by page, up to the first that does not arrive for certain.
+
+        Before each further page `goes_on` is told how many have arrived, and says whether to go on.
+        """
         ...
 
 
@@ -97,7 +109,9 @@ class DeliveryDesk:
             await self._store.mark_delivery(delivery.inbox_id, DeliveryState.UNKNOWN, 0)
             return
         outbox = self._outboxes[message.sender.channel]
-        sent = await outbox.send(message, delivery.pages)
+        sent = await outbox.send(
+            message, delivery.pages, partial(self._store.note_progress, delivery.inbox_id)
+        )
         if sent.outcome is SendOutcome.SENT:
             await self._store.mark_delivery(delivery.inbox_id, DeliveryState.SENT, len(delivery.pages))
             return
@@ -117,5 +131,9 @@ class DeliveryDesk:
     async def settle_after_crash(self) -> None:
         """At start, before anything is sent: what was being sent may have arrived."""
         unknown = await self._store.crashed_sendings()
+        for account in unknown:
+            outbox = self._outboxes.get(account.channel)
+            if outbox is not None and outbox.replies_passively:
+                self._unreached.add(account)
         if unknown:
-            logger.warning("上次退出时有 {} 条回复正在发送，是否送到不明，不再重发", unknown)
+            logger.warning("上次退出时有 {} 条回复正在发送，是否送到不明，不再重发", len(unknown))

@@ -98,7 +98,9 @@ class OrderWatch:
         self._latest: OrderedDict[AccountKey, int] = OrderedDict()
         self._under_way: set[AccountKey] = set()
 
-    async def answer(self, inbox_id: int, message: Message, *, is_resumed: bool) -> Delivery:
+    async def answer(
+        self, inbox_id: int, message: Message, *, is_resumed: bool, has_waited: bool = False
+    ) -> Delivery:
         sender = message.sender
         is_overlapping = sender in self._under_way
         # A try that failed is repeated with its own number.
@@ -110,7 +112,7 @@ class OrderWatch:
             self._latest.popitem(last=False)
         self._under_way.add(sender)
         try:
-            return await self._inner.answer(inbox_id, message, is_resumed=is_resumed)
+            return await self._inner.answer(inbox_id, message, is_resumed=is_resumed, has_waited=has_waited)
         finally:
             if not is_overlapping:
                 self._under_way.discard(sender)

@@ -70,6 +70,17 @@ class JobTicket:
     tries: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """One page of a held delivery, which a reply hands over."""
+
+    inbox_id: int
+    page: int
+    """Counts from 0."""
+    at: datetime | None = None
+    """When that delivery was made."""
+
+
 class InboxStore(Protocol):
     async def admit(self, message: Message) -> Admission:
         """Commit a message, once per (channel, app_id, key). Durable when it returns."""
@@ -89,10 +100,14 @@ class InboxStore(Protocol):
         *,
         account: AccountId | None,
         delivery: Delivery | None,
-        taken: int | None = None,
-    ) -> None:
-        """Finish an entry that is no turn: a command, a notice, silence. `taken` is the inbox id
-        of a held delivery one page of which this reply hands over. One transaction."""
+        taken: Taken | None = None,
+        payload: Message | None = None,
+    ) -> bool:
+        """Finish an entry that is no turn: a command, a notice, silence. One transaction.
+
+        `taken`: the page this reply hands over. False, and nothing is stored, when it went another way
+        meanwhile. `payload` takes the place of the message as it came in, of which then no byte is left.
+        """
         ...
 
     async def refuse(self, inbox_id: int, error: str) -> int:
@@ -138,8 +153,12 @@ class DeliveryStore(Protocol):
         """HELD at page 0 → SENDING, durably. False when it is in any other state."""
         ...
 
-    async def crashed_sendings(self) -> int:
-        """At start: every SENDING becomes UNKNOWN. Returns how many."""
+    async def note_progress(self, inbox_id: int, next_page: int) -> bool:
+        """Pages before this one have arrived. False: it is no longer to be sent (it was forgotten meanwhile)."""
+        ...
+
+    async def crashed_sendings(self) -> tuple[AccountKey, ...]:
+        """At start: every SENDING becomes UNKNOWN. Returns whose they are, one for each."""
         ...
 
     async def sealed(self, channel: str, app_id: str, key: str) -> bytes | None:

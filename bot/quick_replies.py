@@ -96,9 +96,7 @@ class QuickReplies:
         page = await self._commands.handle(CommandContext(message=asked, account=account, scope=scope))
         if page is None:
             return None
-        return Decision(
-            reply=Reply(text=page.text, decided_by=page.decided_by), taken=page.taken, taken_at=page.taken_at
-        )
+        return Decision(reply=Reply(text=page.text, decided_by=page.decided_by), taken=page.taken)
 
     def _line(self, trivial: Trivial, scope: Scope | None, *, is_group: bool) -> Reply:
         """The short line for a trifle, at most one in ten minutes for each person and place."""

@@ -7,9 +7,10 @@ where it was written, and the fix; a secret's value never appears in it.
 
 import difflib
 import io
+import itertools
 import json
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from pydantic_core import ErrorDetails
 
 from bot.conversation.errors import ConfigurationError
 from bot.settings import Settings
-from bot.settings_groups import Section
+from bot.settings_groups import Section, WeChatAccount
 
 ENVIRONMENT_NAME = "进程环境变量"
 FILES_ONLY = frozenset({"LANGUAGE"})
@@ -213,9 +214,7 @@ def _check_together(settings: Settings, values: Mapping[str, RawValue]) -> None:
         for key, value in (("WECHAT__APP_ID", wechat.app_id), ("WECHAT__TOKEN", wechat.token)):
             if not value:
                 raise _refusal(key, "填了公众号的其他项，这一项却空着", values, known)
-    for name, what in (("app_id", "AppID"), ("path", "路径")):
-        if len({getattr(account, name) for account in wechat.accounts}) < len(wechat.accounts):
-            raise _refusal("WECHAT__MORE_ACCOUNTS", f"两个公众号的{what}相同", values, known)
+    _check_apart(wechat.accounts, values)
     mentions_onebot = "ONEBOT__ACCESS_TOKEN" in values or onebot.secret or onebot.prefix
     if not settings.is_loopback and mentions_onebot and not onebot.access_token:
         raise ConfigurationError(
@@ -228,6 +227,21 @@ def _check_together(settings: Settings, values: Mapping[str, RawValue]) -> None:
             for name, value in (("BASE_URL", model.base_url), ("MODEL", model.model)):
                 if not value:
                     raise _refusal(f"{group}__{name}", "填了这个模型的其他项，这一项却空着", values, known)
+
+
+def _check_apart(accounts: Sequence[WeChatAccount], values: Mapping[str, RawValue]) -> None:
+    """An account is written once, and has a path of its own."""
+    key, taken = "WECHAT__MORE_ACCOUNTS", {account.path for account in accounts}
+    free = next(path for number in itertools.count(2) if (path := f"/wechat{number}") not in taken)
+    for one, other in itertools.combinations(accounts, 2):
+        where = f"（写在 {values[key].where}）"
+        if one.app_id == other.app_id:
+            told = f"AppID {one.app_id} 写了两次{where}"
+            raise ConfigurationError(key, told, "一个公众号只写一次：两处留一处，删掉另一处")
+        if one.path == other.path:
+            told = f"公众号 {one.app_id} 和 {other.app_id} 的路径都是 {one.path}{where}"
+            fix = f'给 {other.app_id} 换一个路径，例："path":"{free}"；公众号后台的 URL 也照着改'
+            raise ConfigurationError(key, told, fix)
 
 
 def _sources(

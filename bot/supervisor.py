@@ -33,5 +33,5 @@ class Supervisor:
             try:
                 await work()
             except Exception as error:  # the boundary of background work
-                logger.opt(exception=error).error("{} failed and is restarted", name)
+                logger.opt(exception=error).error("{} 出错，已重新开始", name)
             await asyncio.sleep(RESTART_SECONDS)

@@ -24,14 +24,17 @@ LONGEST_TEXT = 5_000
 """Characters. WeChat takes 2,048 bytes from a person and QQ about 4,500 characters; what is longer is an
 attack on whoever reads it, and every stage reads it (the slowest costs 0.07 s for 10,000 digits)."""
 
-DRAIN_SECONDS = 20.0
-"""How long a stop waits for messages already accepted (SAFETY.md: SIGTERM under load)."""
+DRAIN_SECONDS = 6.0
+"""How long a stop waits for messages already accepted, after the doors were closed: within 20 s in all
+(SAFETY.md: SIGTERM under load). What is not done by then is taken up at the next start."""
 
 
 class Story(Protocol):
     """What happens to a message once it is through: the Assistant."""
 
-    async def answer(self, inbox_id: int, message: Message, *, is_resumed: bool) -> Delivery: ...
+    async def answer(
+        self, inbox_id: int, message: Message, *, is_resumed: bool, has_waited: bool = False
+    ) -> Delivery: ...
 
     async def apologise(self, inbox_id: int, message: Message) -> Delivery:
         """Close a message that cannot be answered."""
@@ -65,9 +68,12 @@ class Ticket:
         self._ahead = ahead
         self._mine = mine
 
-    async def turn_comes(self) -> None:
-        if self._ahead is not None:
-            await asyncio.shield(self._ahead)
+    async def turn_comes(self) -> bool:
+        """Whether there was anything to wait for."""
+        if self._ahead is None or self._ahead.done():
+            return False
+        await asyncio.shield(self._ahead)
+        return True
 
     def close(self) -> None:
         """Let the next one go, not before those ahead are done."""
@@ -147,10 +153,12 @@ class Turnstile:
     async def _admit_and_answer(self, ticket: Ticket, message: Message, *, is_resumed: bool) -> Delivery:
         """Resumed messages are admitted again: one may have been answered since it was found open."""
         admission = await self._inbox.admit(message)
-        await ticket.turn_comes()
+        has_waited = await ticket.turn_comes()
         delivery = admission.delivery
         if delivery is None:
-            delivery = await self._answer(admission.inbox_id, message, is_resumed=is_resumed)
+            delivery = await self._answer(
+                admission.inbox_id, message, is_resumed=is_resumed, has_waited=has_waited
+            )
         return await self._send(message, delivery)
 
     async def _send(self, message: Message, delivery: Delivery) -> Delivery:
@@ -159,10 +167,14 @@ class Turnstile:
             await self._desk.hand_over(message, delivery)
         return delivery
 
-    async def _answer(self, inbox_id: int, message: Message, *, is_resumed: bool) -> Delivery:
+    async def _answer(
+        self, inbox_id: int, message: Message, *, is_resumed: bool, has_waited: bool
+    ) -> Delivery:
         while True:
             try:
-                return await self._story.answer(inbox_id, message, is_resumed=is_resumed)
+                return await self._story.answer(
+                    inbox_id, message, is_resumed=is_resumed, has_waited=has_waited
+                )
             except TransientError:
                 raise
             except Exception as error:  # a poison message must not stop the line: this is its boundary

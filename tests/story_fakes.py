@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from bot.conversation.errors import StoreUnavailable
 from bot.conversation.message import AccountKey, Conversation, Kind, Message
 from bot.conversation.scope import AccountId
-from bot.delivery import DeliveryDesk, SendOutcome, Sent
-from bot.ports import Accepted, Admission, Delivery, DeliveryState
+from bot.delivery import DeliveryDesk, GoesOn, SendOutcome, Sent
+from bot.ports import Accepted, Admission, Delivery, DeliveryState, Taken
 from bot.turnstile import Turnstile
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
@@ -103,10 +103,12 @@ class InboxInMemory:
         *,
         account: AccountId | None,
         delivery: Delivery | None,
-        taken: int | None = None,
-    ) -> None:
+        taken: Taken | None = None,
+        payload: Message | None = None,
+    ) -> bool:
         if delivery is not None:
             self.deliveries.setdefault(inbox_id, delivery)
+        return True
 
     async def refuse(self, inbox_id: int, error: str) -> int:
         self.errors.append(error)
@@ -141,11 +143,18 @@ class DeliveriesOf:
         self._held[inbox_id] = replace(known, state=DeliveryState.SENDING)
         return True
 
-    async def crashed_sendings(self) -> int:
+    async def note_progress(self, inbox_id: int, next_page: int) -> bool:
+        known = self._held[inbox_id]
+        if known.state is not DeliveryState.SENDING:
+            return False
+        self._held[inbox_id] = replace(known, next_page=next_page)
+        return True
+
+    async def crashed_sendings(self) -> tuple[AccountKey, ...]:
         crashed = [known for known in self._held.values() if known.state is DeliveryState.SENDING]
         for known in crashed:
             self._held[known.inbox_id] = replace(known, state=DeliveryState.UNKNOWN)
-        return len(crashed)
+        return tuple(account_key() for _ in crashed)
 
     async def purge_seals(self, before: datetime) -> int:
         self.purged_before.append(before)
@@ -166,7 +175,7 @@ class OutboxByHand:
     def is_ready(self, message: Message) -> bool:
         return self.is_connected
 
-    async def send(self, message: Message, pages: tuple[str, ...]) -> Sent:
+    async def send(self, message: Message, pages: tuple[str, ...], goes_on: GoesOn) -> Sent:
         await asyncio.sleep(0)
         self.sent.append((message.key, pages))
         is_sent = self.outcome is SendOutcome.SENT
@@ -189,7 +198,9 @@ class StoryByHand:
         self.overlaps: list[str] = []
         self._running: set[AccountKey] = set()
 
-    async def answer(self, inbox_id: int, message: Message, *, is_resumed: bool) -> Delivery:
+    async def answer(
+        self, inbox_id: int, message: Message, *, is_resumed: bool, has_waited: bool = False
+    ) -> Delivery:
         self.began.append(message.key)
         self.texts.append(message.text)
         if is_resumed:

@@ -20,7 +20,7 @@ from nonebot.adapters.onebot.v11.exception import ApiNotAvailable
 from nonebot.exception import WebSocketClosed
 
 from bot.conversation.message import PLAYGROUND, Message
-from bot.delivery import SendOutcome, Sent
+from bot.delivery import GoesOn, SendOutcome, Sent, always
 
 _DEADLINE_SECONDS = 20.0
 """NapCat gives up on a send after about 10 s; later than this no answer will come."""
@@ -44,13 +44,15 @@ class OneBotOutbox:
         """The bot this message came to is connected."""
         return self._bot_for(message) is not None
 
-    async def send(self, message: Message, pages: tuple[str, ...]) -> Sent:
+    async def send(self, message: Message, pages: tuple[str, ...], goes_on: GoesOn = always) -> Sent:
         """Answer `message`, page by page; in a group the first page names the asker.
 
         FAILED only while no page may have arrived; UNKNOWN once one may have and one may not.
         Sending stops at the first page that fails or gets no answer.
         """
         for number, page in enumerate(pages):
+            if number and not await goes_on(number):
+                return Sent(outcome=SendOutcome.SENT, pages=number)  # Forgotten meanwhile: there is no rest.
             latest = await self._send_page(message, _page(message, page, is_first=number == 0))
             if latest is not SendOutcome.SENT:
                 is_failed = latest is SendOutcome.FAILED and number == 0

@@ -10,7 +10,7 @@ from typing import Protocol
 from bot.channels.wechat.links import shown
 from bot.channels.wechat.service import CustomerService, Sending
 from bot.conversation.message import Kind, Message
-from bot.delivery import SendOutcome, Sent
+from bot.delivery import GoesOn, SendOutcome, Sent, always
 
 MESSAGES = 5
 """WeChat's: after a person's message."""
@@ -51,13 +51,16 @@ class WeChatOutbox:
     def is_ready(self, message: Message) -> bool:
         return self._promises.is_owed(message.sender.app_id, message.key)
 
-    async def send(self, message: Message, pages: tuple[str, ...]) -> Sent:
+    async def send(self, message: Message, pages: tuple[str, ...], goes_on: GoesOn = always) -> Sent:
         """Page by page, as many as WeChat takes after one message; the last of those tells of the others."""
         app_id, openid = message.sender.app_id, message.sender.openid
         most = MESSAGES_AFTER_EVENT if message.kind in _EVENTS else MESSAGES
         outcome = SendOutcome.SENT if len(pages) <= most else SendOutcome.FAILED
         done = 0
         for page in pages[:most]:
+            if done and not await goes_on(done):
+                outcome = SendOutcome.SENT  # Forgotten meanwhile: there is no rest.
+                break
             is_cut = done + 1 == most < len(pages)
             text = self._mark_page(page, done + 1, len(pages)) if is_cut else page
             sending = (await self._service.send_text(app_id, openid, shown(text, taps=self._taps))).sending

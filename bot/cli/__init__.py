@@ -136,12 +136,18 @@ def simulate_wechat(
     scenario: Annotated[
         Path | None, typer.Option("--scenario", metavar="文件", help="照 YAML 剧本演一遍，有不符就以 1 退出")
     ] = None,
+    account: Annotated[
+        str, typer.Option("--account", metavar="AppID", help="配置了几个公众号时，扮演哪一个；不写则是第一个")
+    ] = "",
 ) -> None:
     """扮作微信服务器，发一条关注者的消息，或演一个剧本。例：jide simulate wechat "记住：我对花生过敏" --as 小明
     例：jide simulate wechat --scenario simulators/wechat/scenarios/first_words.yaml"""
     from bot.cli.simulating import play_on_wechat, say_on_wechat
 
-    do(say_on_wechat(text, name) if scenario is None else play_on_wechat(scenario, text))
+    if scenario is None:
+        do(say_on_wechat(text, name, account))
+    else:
+        do(play_on_wechat(scenario, text, account))
 
 
 @simulate_app.command("onebot")

@@ -194,7 +194,11 @@ def _ask_wechat() -> Answers:
     token = typed("公众号的令牌 Token（回车随机生成）") or _random(32)
     key = typed(f"EncodingAESKey，43 位（回车随机生成；明文模式输入“{PLAIN}”）")
     answers = {"WECHAT__APP_ID": app_id, "WECHAT__TOKEN": token}
-    return answers if key == PLAIN else answers | {"WECHAT__AES_KEY": key or _random(43)}
+    if key != PLAIN:
+        answers |= {"WECHAT__AES_KEY": key or _random(43)}
+    question = "AppSecret：认证过的公众号填了它，慢的回答用客服消息送到（没有就回车）"
+    secret = typed(question, hides=True)
+    return answers | ({"WECHAT__APP_SECRET": secret} if secret else {})
 
 
 def _ask_onebot() -> Answers:
@@ -211,7 +215,9 @@ def _ask_model() -> Answers:
         "LLM__BASE_URL": base_url,
         "LLM__API_KEY": typed("对话模型的密钥（本机的模型就回车）", hides=True),
     }
-    return answers | {"LLM__MODEL": typed("对话模型的名字，例 deepseek-chat")}
+    answers["LLM__MODEL"] = typed("对话模型的名字，例 deepseek-chat")
+    vision = typed("看图的模型，同一个接口和密钥，例 qwen3-vl（不看图就回车）")
+    return answers | ({"LLM__VISION_MODEL": vision} if vision else {})
 
 
 def _ask_server() -> Answers:

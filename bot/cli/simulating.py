@@ -16,6 +16,7 @@ import typer
 
 from bot.cli.running import Refusal
 from bot.conversation.errors import StoreUnavailable
+from bot.conversation.message import PLAYGROUND
 from bot.secrets_file import read_tryout
 from bot.settings import Settings
 from bot.settings_source import read_settings
@@ -37,11 +38,12 @@ SELF_ID = 10_000
 _LOOPBACK = ("127.0.0.1", "localhost")
 
 
-async def say_on_wechat(text: str, name: str) -> None:
+async def say_on_wechat(text: str, name: str, app_id: str = "") -> None:
+    """`app_id`: which of the accounts; "": the first."""
     if not text:
         raise Refusal("没有要说的话", '例如 jide simulate wechat "你好"，或用 --scenario 演一个剧本')
     settings = read_settings()
-    account = _account(settings)
+    account = _account(settings, app_id)
     await _check_alive(settings)
     openid = openid_of(name)
     async with _opened(WeChatServer(**account)) as server:
@@ -53,36 +55,61 @@ async def say_on_wechat(text: str, name: str) -> None:
     typer.echo(told or "（没有回复）")
 
 
-async def play_on_wechat(path: Path, text: str) -> None:
-    """Prints the report; exit code 1 when an expectation failed."""
+async def play_on_wechat(path: Path, text: str, app_id: str = "") -> None:
+    """Prints the report; exit code 1 when an expectation failed. `app_id`: as above."""
     if text:
         raise Refusal("一句话和 --scenario 不能一起用", "去掉一个")
     settings = read_settings()
     try:
         scenario = load_scenario(path)
-        account = _account(settings)
+        account = _account(settings, app_id)
         if "app_secret" not in account:
+            if scenario.needs_api:
+                raise Refusal("这个剧本要公众号接口，现在没有", _how_to_have_an_api(settings))
             account["account_type"] = AccountType.UNVERIFIED_SUBSCRIPTION
         server = server_for(scenario, **account)
         await _check_alive(settings)
         async with _opened(server):
             report = await run_scenario(scenario, server)
     except ScenarioError as error:
-        raise Refusal(str(error), "写法见 docs/engineers/wechat-simulator.md") from error
+        is_missing = isinstance(error.__cause__, FileNotFoundError)
+        fix = "检查路径" if is_missing else "写法和例子见 docs/engineers/wechat-simulator.md"
+        raise Refusal(str(error), fix) from error
     typer.echo(report.text())
     if server.account.type.is_verified and not server.account.app_secret:
-        typer.echo("没有客服接口：要试它，设 WECHAT__APP_SECRET 和本机的 WECHAT__API_BASE", err=True)
+        typer.echo(f"没有客服接口。要试它：{_how_to_have_an_api(settings)}", err=True)
     if not report.is_ok:
         raise typer.Exit(1)
 
 
-def _account(settings: Settings) -> dict[str, Any]:
-    """How the simulator plays the account of the settings: arguments of `WeChatServer`."""
-    wechat = next(iter(settings.wechat.accounts), settings.wechat)
-    url = f"http://{_host(settings)}:{settings.port}{wechat.path}"
-    if settings.is_wechat_tryout:
+def _how_to_have_an_api(settings: Settings) -> str:
+    accounts = settings.wechat.accounts
+    known = "" if accounts else "WECHAT__APP_ID=wx0123456789abcdef、WECHAT__TOKEN=play、"
+    elsewhere = "；WECHAT__MORE_ACCOUNTS 里的公众号写成 app_secret 和 api_base" if len(accounts) > 1 else ""
+    return (
+        f"写上 {known}WECHAT__APP_SECRET=play 和 WECHAT__API_BASE=http://127.0.0.1:8099"
+        f"（本机一个空闲的端口，模拟的接口在那里{elsewhere}），重启机器人，再试"
+    )
+
+
+def _account(settings: Settings, app_id: str) -> dict[str, Any]:
+    """How the simulator plays an account of the settings: arguments of `WeChatServer`."""
+    base = f"http://{_host(settings)}:{settings.port}"
+    accounts = settings.wechat.accounts
+    if settings.is_wechat_tryout and app_id in ("", PLAYGROUND):
         tryout = read_tryout(settings.data_folder)
+        url = f"{base}{settings.wechat.path}"
         return {"url": url, "token": tryout.wechat_token, "app_id": tryout.app_id}
+    wechat = next((each for each in accounts if app_id in ("", each.app_id)), None)
+    if wechat is None:
+        known = "、".join(each.app_id for each in accounts)
+        raise Refusal(
+            f"没有配置公众号 {app_id}".strip(),
+            f"--account 写这些之一：{known}"
+            if known
+            else "写 WECHAT__APP_ID 和 WECHAT__TOKEN；试用账号不写 --account",
+        )
+    url = f"{base}{wechat.path}"
     known = {"url": url, "token": wechat.token, "app_id": wechat.app_id, "aes_key": wechat.aes_key}
     api = urlsplit(wechat.api_base)
     # The real API must never hear of made-up people: only a bot that is told to use this machine has one.

@@ -178,7 +178,7 @@ class ClearingCommands:
                 await self._window.drop(scope)
             except StoreUnavailable as error:
                 # The epoch has passed, so nothing reads it again; it only lives until its TTL.
-                logger.warning("a cleared window was left to its TTL: {}", error)
+                logger.warning("清除后短期记忆的缓存没能刷新，等它过期：{}", error)
         return receipt
 
 

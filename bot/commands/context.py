@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TypeAlias
 
 from bot.conversation.message import Message
 from bot.conversation.scope import Scope
 from bot.conversation.wording import Wording
+from bot.ports import Taken
 from identity.model import Account
 
 StatusReport: TypeAlias = Callable[[], Awaitable[Mapping[str, str]]]
@@ -28,6 +28,8 @@ class CommandContext:
     message: Message
     account: Account | None = None
     scope: Scope | None = None
+    has_waited: bool = False
+    """Behind an earlier message of the same person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +37,8 @@ class CommandReply:
     """What a command says."""
 
     text: str
-    taken: int | None = None
-    """The inbox id of a held delivery one page of which this hands over."""
-    taken_at: datetime | None = None
-    """When that delivery was made."""
+    taken: Taken | None = None
+    """The page of a held delivery which this hands over."""
     decided_by: str = "command"
 
 

@@ -8,7 +8,7 @@ from bot.commands.context import Asker, CommandReply
 from bot.conversation.taps import as_shown, clean, shown_bytes
 from bot.conversation.text import clip
 from bot.conversation.wording import Wording
-from bot.ports import Delivery, DeliveryStore
+from bot.ports import Delivery, DeliveryStore, Taken
 
 QUESTION_CHARACTERS = 8
 """Enough to know one's own question again, and short: channels leave room for this much on a first page."""
@@ -33,7 +33,7 @@ class HeldAnswers:
             return None if is_plain else CommandReply(text=self._wording.say("held_nothing"))
         is_among_others = await self._deliveries.has_several_held(asker.account.id)
         text = self._handed_over(held, is_among_others=is_among_others)
-        return CommandReply(text=text, taken=held.inbox_id, taken_at=held.at)
+        return CommandReply(text=text, taken=Taken(inbox_id=held.inbox_id, page=held.next_page, at=held.at))
 
     def _handed_over(self, held: Delivery, *, is_among_others: bool) -> str:
         """The page as it was stored, with which it is and, the first time or where others are held too, what it answers.

@@ -64,7 +64,7 @@ class MemoryCommands:
         try:
             await self._window.drop(asker.scope)
         except StoreUnavailable as error:
-            logger.warning("a window was left to its TTL: {}", error)
+            logger.warning("忘记后短期记忆的缓存没能刷新，等它过期：{}", error)
             answer += self._wording.say("forget_window_left")
         return answer
 

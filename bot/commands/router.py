@@ -81,7 +81,9 @@ class Commands:
         if call is None:
             return None
         if call.command is Command.CONTINUE:
-            return await self._held.next_page(asker, is_plain=call.is_plain)
+            page = await self._held.next_page(asker, is_plain=call.is_plain)
+            # What it asked for was still being made, and has been shown since: there is nothing to add.
+            return CommandReply(text="") if page is None and context.has_waited else page
         if call.command is Command.HUMAN:
             return CommandReply(text=self._ask_for_human(asker), decided_by=HUMAN)
         return _reply(await self._carry_out(call, asker) or self._nothing_to_do(call))

@@ -17,6 +17,8 @@ from bot.conversation.errors import ConfigurationError, StoreUnavailable
 from bot.conversation.wording import Wording
 from bot.diagnosis import Finding, failure, fine, warning
 from bot.diagnosis.channels import (
+    ExaminedAccount,
+    check_no_wechat,
     check_onebot_settings,
     check_port,
     check_superusers,
@@ -39,6 +41,7 @@ from bot.metrics import Metrics
 from bot.rules.faq_file import FaqFile
 from bot.secrets_file import pepper_check, read_pepper, read_tryout
 from bot.settings import Settings
+from bot.settings_groups import WeChatAccount
 from bot.settings_source import known_fields, read_settings
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.redis.connection import open_redis
@@ -157,9 +160,9 @@ def _secrets(settings: Settings) -> tuple[dict[str, str], set[str]]:
     for key in names - {"WECHAT__MORE_ACCOUNTS"}:
         group, _, name = key.lower().partition("__")
         found[key] = getattr(getattr(settings, group), name)
-    for number, account in enumerate(settings.wechat.more_accounts, start=2):
+    for account in settings.wechat.more_accounts:
         for name in ("token", "aes_key", "previous_aes_key", "app_secret"):
-            found[f"WECHAT__MORE_ACCOUNTS（第 {number} 个公众号的 {name}）"] = getattr(account, name)
+            found[_examined(account, settings).setting(name)] = getattr(account, name)
     for name in ("pepper", "tryout.json"):
         if not (settings.data_folder / name).is_file():
             continue
@@ -173,16 +176,15 @@ def _secrets(settings: Settings) -> tuple[dict[str, str], set[str]]:
 
 
 async def _examine_channels(settings: Settings, report: DatabaseReport | None) -> list[Finding]:
-    accounts = settings.wechat.accounts
-    found = [] if accounts else check_wechat_settings("", "", "")
+    accounts = [_examined(account, settings) for account in settings.wechat.accounts]
+    found = [] if accounts else check_no_wechat(is_tryout=settings.is_wechat_tryout)
     for each in accounts:
-        found += check_wechat_settings(each.app_id, each.token, each.aes_key)
+        found += check_wechat_settings(each)
         if each.app_secret:
-            found += await check_wechat_api(each.app_id, each.app_secret, each.api_base, _api_fix)
+            found += await check_wechat_api(each, _api_fix)
     host = settings.host
     reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
-    path, token = (accounts[0].path, accounts[0].token) if accounts else (settings.wechat.path, "")
-    found += await check_port(reached, settings.port, path, token)
+    found += await check_port(reached, settings.port, accounts)
     found += check_onebot_settings(
         settings.onebot.access_token, is_loopback=settings.is_loopback, is_on=settings.has_onebot
     )
@@ -190,6 +192,18 @@ async def _examine_channels(settings: Settings, report: DatabaseReport | None) -
         settings.bare_superusers,
         configured=len(settings.superuser_addresses),
         claimed=report.superusers if report is not None else 0,
+    )
+
+
+def _examined(account: WeChatAccount, settings: Settings) -> ExaminedAccount:
+    return ExaminedAccount(
+        app_id=account.app_id,
+        token=account.token,
+        aes_key=account.aes_key,
+        app_secret=account.app_secret,
+        api_base=account.api_base,
+        path=account.path,
+        is_first=account is settings.wechat,
     )
 
 
@@ -251,9 +265,10 @@ async def _examine_files(settings: Settings) -> list[Finding]:
 
 def _in_use(settings: Settings, models: Models) -> dict[str, str]:
     built_in = "自带" if models.embedder is not None else "无，只用关键词"
+    accounts = "、".join(account.app_id for account in settings.wechat.accounts)
     return {
         "数据文件夹": str(settings.data_folder),
-        "公众号": settings.wechat.app_id or ("试用账号" if settings.is_wechat_tryout else "没有接"),
+        "公众号": accounts or ("试用账号" if settings.is_wechat_tryout else "没有接"),
         "QQ": "可以连接" if settings.has_onebot else "没有接",
         "对话模型": settings.llm.model or "没有接，只摘录",
         "向量模型": settings.embedding.model or built_in,

@@ -5,6 +5,7 @@ Invariant: nothing here changes what a caller gets, waits for or is raised.
 
 from collections.abc import Sequence
 
+from bot.conversation.message import AccountKey
 from bot.conversation.ports import Clock, Matrix
 from bot.conversation.scope import Scope
 from bot.memory.fact import NewFact
@@ -70,7 +71,7 @@ class MeteredDeliveries(SqlDeliveries):
         if state is DeliveryState.UNKNOWN:
             self._unknown.inc()
 
-    async def crashed_sendings(self) -> int:
+    async def crashed_sendings(self) -> tuple[AccountKey, ...]:
         crashed = await super().crashed_sendings()
-        self._unknown.inc(crashed)
+        self._unknown.inc(len(crashed))
         return crashed

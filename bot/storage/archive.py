@@ -21,8 +21,18 @@ MANIFEST = "manifest.json"
 DATABASE = "jide.db"
 FILES = "files/"
 """Before the names of the operator's files."""
-OPERATOR_FILES = ("faq.yaml", "persona.md", "wording.toml", "products.csv", "prompts", "documents")
+OPERATOR_FILES = (
+    "faq.yaml",
+    "persona.md",
+    "wording.toml",
+    "products.csv",
+    "prompts",
+    "documents",
+    "accounts",
+)
 """Of the data folder. A list of what goes in, so that no secret ever does: not the pepper, not jide.env."""
+_OF_ACCOUNTS = "accounts/*/persona.md"
+"""Of `accounts` nothing else: what is put beside a persona may be a secret of that account."""
 COMPRESSION = 3
 """Of 9. Vectors hardly shrink; higher levels take three times as long for a few percent of the text."""
 LARGEST_MANIFEST_BYTES = 16 << 20
@@ -61,8 +71,9 @@ def operator_files(folder: Path) -> dict[str, Path]:
     for name in OPERATOR_FILES:
         top = folder / name
         for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
-            if path.is_file() and not path.is_symlink():
-                found[FILES + path.relative_to(folder).as_posix()] = path
+            inner = PurePosixPath(path.relative_to(folder).as_posix())
+            if path.is_file() and not path.is_symlink() and _is_operators(inner):
+                found[f"{FILES}{inner}"] = path
     return found
 
 
@@ -131,10 +142,21 @@ def _manifest(tar: tarfile.TarFile, member: tarfile.TarInfo | None) -> Manifest:
 def _inner(name: str) -> PurePosixPath:
     """A name that stays within the folder. Raises RejectedInput."""
     path = PurePosixPath(name)
-    is_ours = name == DATABASE or (name.startswith(FILES) and path.parts[1] in OPERATOR_FILES)
+    is_ours = name == DATABASE or (name.startswith(FILES) and _is_operators(path.relative_to(FILES)))
     if path.is_absolute() or ".." in path.parts or "\\" in name or not is_ours:
         raise RejectedInput(f"备份里有不该有的文件：{name}")
     return path
+
+
+def _is_operators(inner: PurePosixPath) -> bool:
+    """By a name within the data folder."""
+    match inner.parts:
+        case ("accounts", *_):
+            return len(inner.parts) == len(PurePosixPath(_OF_ACCOUNTS).parts) and inner.match(_OF_ACCOUNTS)
+        case (top, *_):
+            return top in OPERATOR_FILES
+        case _:
+            return False
 
 
 def _unpack(source: IO[bytes], target: Path, on_bytes: Callable[[int], None]) -> Part:

@@ -12,7 +12,7 @@ from .account import Mode
 from .accounting import tally
 from .acts import ACTS
 from .expecting import StepResult, check_scenario, check_step, is_met
-from .people import openid_of
+from .people import Sight, openid_of
 from .records import Delivery, Seen
 from .report import Report
 from .script import Action, Scenario, ScenarioError, Step, merged
@@ -96,7 +96,16 @@ class _Play:
             tally=counted,
             markers=markers,
             problems=check_scenario(self._scenario.expect, self._server, self._openids, counted),
+            seen=self._seen(),
         )
+
+    def _seen(self) -> tuple[tuple[str, Sight], ...]:
+        """Since the start, by everybody whom the scenario names."""
+        sights = [
+            (name, sight) for name, openid in self._openids.items() for sight in self._server.seen(openid)
+        ]
+        sights.sort(key=lambda each: each[1].at)
+        return tuple(each for each in sights if each[1].at >= self._started_at)
 
     async def _play_steps(self) -> None:
         going: set[asyncio.Task[None]] = set()

@@ -11,6 +11,7 @@ from .account import Account, AccountType, Mode
 from .accounting import Tally
 from .deliveries import Attempt, Ending
 from .expecting import WAYS, StepResult
+from .people import Sight
 from .script import Action, Scenario, Step
 
 _ACCOUNTS = {
@@ -57,6 +58,8 @@ class Report:
     """By a delivery's number: what tells its answer from all others."""
     problems: tuple[str, ...] = ()
     """Of the scenario as a whole."""
+    seen: tuple[tuple[str, Sight], ...] = ()
+    """All that anybody saw until the end, in order, with who it was: also what came long after its step."""
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -87,6 +90,9 @@ class Report:
         yield f"剧本：{self.scenario.title}（{account}）"
         for result in self.results:
             yield from self._step_lines(result)
+        yield f"所有人看到的，按先后{'' if self.seen else '：什么也没有'}"
+        for who, sight in self.seen:
+            yield f"  {self._at(sight.at)} 秒  {who}（{WAYS[sight.way]}）：{_indented(sight)}"
         for problem in self.problems:
             yield f"✗ {problem}"
         counted = self.tally
@@ -105,8 +111,7 @@ class Report:
             if result.delivery.verdict and result.delivery.verdict.problem:
                 yield f"    回复不合格：{result.delivery.verdict.problem}"
         for sight in result.sights:
-            shown = indent(sight.shown, "      ").lstrip()
-            yield f"    {self._at(sight.at)} 秒看到（{WAYS[sight.way]}）：{shown}"
+            yield f"    {self._at(sight.at)} 秒看到（{WAYS[sight.way]}）：{_indented(sight)}"
         for problem in problems:
             yield f"    不符：{problem}"
 
@@ -120,6 +125,11 @@ class Report:
 
     def _at(self, moment: float) -> str:
         return f"{moment - self.started_at:.1f}"
+
+
+def _indented(sight: Sight) -> str:
+    """What has no words is told by its kind."""
+    return indent(sight.shown, "      ").lstrip() or f"[{sight.kind}]"
 
 
 def _told(step: Step) -> str:

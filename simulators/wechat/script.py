@@ -137,6 +137,18 @@ class Scenario:
     steps: tuple[Step, ...]
     expect: ScenarioExpectation = ScenarioExpectation()
 
+    @property
+    def needs_api(self) -> bool:
+        """Played to an account without a secret, it must fail."""
+        sights = (sight for each in self.expect.people.values() for sight in each)
+        wants = (*(step.expect for step in self.steps), *sights)
+        is_called = bool(self.expect.errcodes) or any(least for least, _ in self.expect.calls.values())
+        return (
+            is_called
+            or any(step.action is Action.API_FAULT for step in self.steps)
+            or any(want.way is Way.CUSTOMER_SERVICE for want in wants)
+        )
+
 
 class ScenarioError(ValueError):
     """A scenario that cannot be played; the message is a 简体中文 sentence with line and step."""

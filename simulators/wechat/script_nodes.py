@@ -9,8 +9,26 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import yaml
+from yaml.reader import ReaderError
 
 from .script import ScenarioError
+
+_FAULTS = (
+    ("\\t", "缩进用了制表符（Tab），要用空格"),
+    ("mapping values are not allowed", "一行里多了冒号，或缩进不对；文字里有“: ”要加引号"),
+    ("could not find expected ':'", "缺冒号，或冒号后面缺空格"),
+    ("quoted scalar", "引号没有成对"),
+    ("flow sequence", "方括号没有成对，或缺逗号"),
+    ("flow mapping", "花括号没有成对，或缺逗号"),
+    ("flow node", "括号没有成对，或后面缺内容"),
+    ("cannot start any token", "文字不能以这个符号开头，要加引号"),
+    ("block end", "缩进和上面的行对不齐"),
+    ("alias", "文字以 * 或 & 开头要加引号"),
+    ("anchor", "文字以 * 或 & 开头要加引号"),
+    ("single document", "一个文件只写一个剧本，去掉“---”"),
+)
+"""Part of what PyYAML says, and what that means; the first that fits."""
+_UNKNOWN_FAULT = "检查这一行和上一行的缩进、冒号、引号和括号"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,12 +146,20 @@ def read_nodes(text: str) -> Node:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"第 {mark.line + 1} 行：" if mark else ""
-        raise ScenarioError(f"{place}不是正确的 YAML（{error.problem}）") from error
+        raise ScenarioError(f"{place}不是正确的 YAML：{_in_words(error)}") from error
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ScenarioError(f"第 {line} 行：不是正确的 YAML：有不能用的控制字符") from error
     except yaml.YAMLError as error:
-        raise ScenarioError(f"不是正确的 YAML（{error}）") from error
+        raise ScenarioError(f"不是正确的 YAML：{_UNKNOWN_FAULT}") from error
     if root is None:
         raise ScenarioError("文件是空的")
     return Node(node=root)
+
+
+def _in_words(error: yaml.MarkedYAMLError) -> str:
+    said = f"{error.problem} {error.context}"
+    return next((words for part, words in _FAULTS if part in said), _UNKNOWN_FAULT)
 
 
 def _suggestion(name: str, allowed: Collection[str]) -> str:

@@ -62,8 +62,14 @@ def load_scenario(path: Path) -> Scenario:
     """Raises ScenarioError; its message names the file too."""
     try:
         text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"读不了 {path}：{error}") from error
+    except FileNotFoundError as error:
+        raise ScenarioError(f"没有剧本文件 {path}") from error
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ScenarioError(f"{path} 第 {line} 行：不是 UTF-8 编码") from error
+    except OSError as error:
+        why = "这是文件夹" if path.is_dir() else f"检查它的权限（{type(error).__name__}）"
+        raise ScenarioError(f"读不了剧本文件 {path}：{why}") from error
     try:
         return replace(read_scenario(text, path.parent), path=path)
     except ScenarioError as error:

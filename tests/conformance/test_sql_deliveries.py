@@ -8,6 +8,7 @@ import pytest
 
 from bot.ports import Delivery, DeliveryState
 from bot.storage.sql.deliveries import PROMISE
+from bot.storage.sql.facts import SqlFacts
 from identity.model import Account
 from tests.integration.database_fixture import NOON, Stores, a_delivery, a_message, open_stores
 
@@ -94,8 +95,8 @@ async def test_a_crash_while_sending_is_unknown_and_never_resent(stores: Stores,
     ids = [await answered(stores, account, str(number), "一") for number in range(3)]
     for inbox_id in ids[:2]:
         await stores.deliveries.begin_sending(inbox_id)
-    assert await stores.deliveries.crashed_sendings() == 2
-    assert await stores.deliveries.crashed_sendings() == 0
+    assert await stores.deliveries.crashed_sendings() == (account.key, account.key)
+    assert await stores.deliveries.crashed_sendings() == ()
     states = [(await found(stores, inbox_id)).state for inbox_id in ids]
     assert states == [DeliveryState.UNKNOWN, DeliveryState.UNKNOWN, DeliveryState.HELD]
     assert [entry.inbox_id for entry in await stores.inbox.undelivered()] == ids[2:]
@@ -190,3 +191,21 @@ async def test_whether_several_answers_are_held(stores: Stores, account: Account
     assert await stores.deliveries.has_several_held(account.id)
     await stores.deliveries.mark_delivery(first, DeliveryState.SENT, 2)
     assert not await stores.deliveries.has_several_held(account.id)
+
+
+async def test_progress_is_kept_while_it_is_being_sent(stores: Stores, account: Account) -> None:
+    entry = await answered(stores, account, "1", "一", "二", "三")
+    assert not await stores.deliveries.note_progress(entry, 1), "not begun"
+    await stores.deliveries.begin_sending(entry)
+    assert await stores.deliveries.note_progress(entry, 2)
+    await stores.deliveries.crashed_sendings()
+    assert (await found(stores, entry)).remaining == ("三",), "the others have arrived"
+    assert not await stores.deliveries.note_progress(entry, 3)
+
+
+async def test_what_was_forgotten_is_not_sealed(stores: Stores, account: Account) -> None:
+    entry = await answered(stores, account, "late", "一")
+    await SqlFacts(stores.database, stores.clock).clear_person(account.person)
+    assert not (await found(stores, entry)).pages
+    sealed = await stores.deliveries.seal("wechat", "wx1", "late", b"<xml/>", carries_answer=True)
+    assert sealed == PROMISE

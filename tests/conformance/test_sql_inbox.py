@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.conversation.message import Message
-from bot.ports import DeliveryState
+from bot.ports import DeliveryState, Taken
 from tests.integration.database_fixture import Stores, a_delivery, a_message, open_stores
 
 
@@ -56,7 +56,7 @@ async def test_a_second_close_changes_nothing(stores: Stores) -> None:
             entry.inbox_id,
             account=account.id,
             delivery=a_delivery(entry.inbox_id, page),
-            taken=held.inbox_id,
+            taken=Taken(inbox_id=held.inbox_id, page=0),
         )
     stored = await stores.deliveries.find_delivery(entry.inbox_id)
     taken = await stores.deliveries.find_delivery(held.inbox_id)
@@ -70,12 +70,25 @@ async def test_only_own_pages_are_taken(stores: Stores) -> None:
     mine, theirs = await stores.account("o-li"), await stores.account("o-wang")
     held = await stores.inbox.admit(a_message("0"))
     await stores.inbox.close(held.inbox_id, account=mine.id, delivery=a_delivery(held.inbox_id))
-    for key, account in enumerate((theirs, mine, mine, mine), start=1):
+    tries = [
+        (theirs, 0, False),
+        (mine, 1, False),
+        (mine, 0, True),
+        (mine, 0, False),
+        (mine, 1, True),
+        (mine, 2, False),
+    ]
+    expected_page = 0
+    for key, (account, page, is_taken) in enumerate(tries, start=1):
         entry = await stores.inbox.admit(a_message(str(key)))
-        await stores.inbox.close(entry.inbox_id, account=account.id, delivery=None, taken=held.inbox_id)
+        taken = Taken(inbox_id=held.inbox_id, page=page)
+        closed = await stores.inbox.close(entry.inbox_id, account=account.id, delivery=None, taken=taken)
+        assert closed is is_taken
+        assert (entry.inbox_id in [each.inbox_id for each in await stores.inbox.unfinished()]) is not is_taken
         found = await stores.deliveries.find_delivery(held.inbox_id)
         assert found is not None
-        assert found.next_page == min(key - 1, 2)
+        expected_page += is_taken
+        assert found.next_page == expected_page
     assert found.state is DeliveryState.SENT
 
 

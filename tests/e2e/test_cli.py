@@ -70,15 +70,18 @@ async def test_init_is_answered_at_a_keyboard(tmp_path: Path) -> None:
             ("AppID（没有就回车）: ", "wx0123456789abcdef"),
             ("Token（回车随机生成）: ", ""),
             ("输入“明文”）: ", "太短"),
+            ("用客服消息送到（没有就回车）: ", ""),
             ("应为 43 个字母和数字", ""),  # and it is asked again
             ("AppID（没有就回车）: ", "wx0123456789abcdef"),
             ("Token（回车随机生成）: ", ""),
             ("输入“明文”）: ", "明文"),
+            ("用客服消息送到（没有就回车）: ", "a-secret-not-to-be-seen"),
             ("要接 QQ 吗？（y/N）: ", "是"),
             ("OneBot 令牌（回车随机生成）: ", "a-token-of-ours"),
             ("（没有就回车）: ", "http://127.0.0.1:9/v1"),
             ("（本机的模型就回车）: ", "sk-not-to-be-seen"),
             ("例 deepseek-chat: ", "qwen3"),
+            ("（不看图就回车）: ", "qwen3-vl"),
             ("[127.0.0.1]: ", ""),
             ("[8080]: ", "9000"),
         ):
@@ -92,7 +95,7 @@ async def test_init_is_answered_at_a_keyboard(tmp_path: Path) -> None:
         terminal.type("")
         await terminal.until("jide doctor")
         assert await terminal.ended() == 0
-        assert "Traceback" not in terminal.shown and "sk-not-to-be-seen" not in terminal.shown
+        assert "Traceback" not in terminal.shown and "not-to-be-seen" not in terminal.shown
         assert "a-token-of-ours" in terminal.shown and "明文模式" in terminal.shown
     written = (bot.data / "jide.env").read_text("utf-8")
     for line in ("WECHAT__APP_ID=wx0123456789abcdef", "LLM__API_KEY=sk-not-to-be-seen", "PORT=9000"):

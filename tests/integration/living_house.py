@@ -12,7 +12,7 @@ from bot.container import Channels, House
 from bot.conversation.message import AccountKey, Conversation, Kind, Message
 from bot.conversation.taps import SHOWN_END, SHOWN_START
 from bot.conversation.turn import Turn
-from bot.delivery import SendOutcome, Sent
+from bot.delivery import GoesOn, SendOutcome, Sent
 from bot.ports import Delivery
 from bot.settings import Settings
 from bot.settings_groups import EmbeddingSettings, LlmSettings, MemorySettings
@@ -44,7 +44,7 @@ class Outbox:
     def is_ready(self, message: Message) -> bool:
         return self.is_connected
 
-    async def send(self, message: Message, pages: tuple[str, ...]) -> Sent:
+    async def send(self, message: Message, pages: tuple[str, ...], goes_on: GoesOn) -> Sent:
         self.sent += [(message, page) for page in pages]
         return Sent(outcome=SendOutcome.SENT, pages=len(pages))
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.conversation.message import Kind
-from bot.conversation.scope import Scope
+from bot.conversation.message import Kind, Message
+from bot.conversation.scope import AccountId, Scope
+from bot.ports import Delivery
 from bot.turnstile import MAX_TRIES
 from simulators.openai import Answer, Request
 from tests.integration.living_house import (
@@ -383,6 +384,50 @@ async def test_a_page_taken_while_nobody_could_carry_it_comes_before_the_next(sh
     await shop.house.turnstile.pass_through(fetched_in_vain)
     seen = [await shop.say("继续", channel=WECHAT) for _ in range(3)]
     assert ["一" in seen[0], "二" in seen[1], "三" in seen[2]] == [True, True, True], seen
+
+
+async def test_a_page_that_is_shown_meanwhile_is_not_shown_again(
+    shop: LivingHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A 「继续」 that finds the answer held, while WeChat's next delivery takes it."""
+    await shop.greet("li", channel=WECHAT)
+    shop.model.script("一|二", "三")
+    deliveries = shop.house.stores.deliveries
+    oldest_held = deliveries.oldest_held
+    for question, then in (("讲两段", "二"), ("讲一段", "")):
+        asked = shop.message(question, channel=WECHAT)
+        await shop.house.turnstile.pass_through(asked)
+        waiting = [asked]
+
+        async def just_before(account: AccountId, waiting: list[Message] = waiting) -> Delivery | None:
+            held = await oldest_held(account)
+            if waiting:
+                taken = waiting.pop()
+                await shop.house.wechat_replies.seal(
+                    taken.sender.app_id, taken.key, b"<xml>the first page</xml>", carries_answer=True
+                )
+            return held
+
+        with monkeypatch.context() as patched:
+            patched.setattr(deliveries, "oldest_held", just_before)
+            assert then in (said := await shop.say("继续", channel=WECHAT)) and "一" not in said
+            assert bool(said) is bool(then)
+    assert len(shop.model.prompts()) == 2, "no 「继续」 went to the model"
+
+
+@pytest.mark.parametrize("text", ["继续", "好了吗"])
+async def test_who_asks_to_go_on_while_it_is_being_answered_has_the_answer_then(
+    shop: LivingHouse, text: str
+) -> None:
+    await shop.greet("li")
+    async with shop.thinking() as asked:
+        answering = asyncio.create_task(shop.say("有伞吗"))
+        await asked.wait()
+        going_on = asyncio.create_task(shop.say(text))
+        await asyncio.sleep(0)
+    assert await answering == "收到：有伞吗"
+    assert await going_on == ""
+    assert len(shop.model.prompts()) == 1
 
 
 async def test_asking_for_a_person(shop: LivingHouse) -> None:

@@ -28,6 +28,8 @@ from tests.memory_stage import DIMENSION, GROUP, MODEL, Stage, open_stage, trace
 PEPPER = b"p" * 32
 CHECK = 7
 CANARY = "金丝雀七三一九对坚果过敏"
+OF_ACCOUNTS = ("files/accounts/wx1/secret", "files/accounts/persona.md", "files/accounts/a/b/persona.md")
+"""No personas of single accounts, though they stand beside them."""
 STARTS = count()
 """Of the message keys of each start, which no other start used."""
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -358,7 +360,7 @@ async def test_an_archive_cannot_write_outside_the_folder(tmp_path: Path) -> Non
     async with a_house(folder) as stage:
         await live_in(stage)
     manifest = make_backup(folder, archive, NOW)
-    for name in ("../evil", "files/../../evil", "/tmp/evil", "files/pepper", "files/jide.env"):
+    for name in ("../evil", "files/../../evil", "/tmp/evil", "files/pepper", "files/jide.env", *OF_ACCOUNTS):
         forged = tmp_path / "forged.tar.gz"
         with tarfile.open(archive) as source, tarfile.open(forged, "w:gz") as target:
             for member in source:
@@ -412,6 +414,29 @@ async def test_operators_files_that_differ_are_moved_aside(tmp_path: Path) -> No
     assert restored.replaced == ("persona.md",)
     assert (folder / "persona.md").read_text("utf-8") == "# 旧"
     assert (restored.aside / "persona.md").read_text("utf-8") == "# 新"
+
+
+async def test_personas_of_single_accounts_are_kept_and_put_back(tmp_path: Path) -> None:
+    folder, archive = tmp_path / "data", tmp_path / "b.tar.gz"
+    async with a_house(folder) as stage:
+        await live_in(stage)
+    shop, school = folder / "accounts" / "wxshop", folder / "accounts" / "wxschool"
+    for own in (shop, school):
+        own.mkdir(parents=True)
+        (own / "persona.md").write_text(f"# {own.name} 旧", "utf-8")
+    (shop / "app_secret.txt").write_text("SECRET-VALUE", "utf-8")
+    (folder / "accounts" / "notes.md").write_text("SECRET-VALUE", "utf-8")
+    manifest = make_backup(folder, archive, NOW)
+    kept = {name for name in manifest.parts if name.startswith("files/accounts/")}
+    assert kept == {"files/accounts/wxschool/persona.md", "files/accounts/wxshop/persona.md"}
+    (shop / "persona.md").write_text("# wxshop 新", "utf-8")
+    shutil.rmtree(school)
+    restored = put_back(archive, folder)
+    assert restored.replaced == ("accounts/wxshop/persona.md",)
+    assert (shop / "persona.md").read_text("utf-8") == "# wxshop 旧"
+    assert (school / "persona.md").read_text("utf-8") == "# wxschool 旧"
+    assert (restored.aside / "accounts" / "wxshop" / "persona.md").read_text("utf-8") == "# wxshop 新"
+    assert (shop / "app_secret.txt").read_text("utf-8") == "SECRET-VALUE"
 
 
 async def test_a_migration_is_preceded_by_a_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

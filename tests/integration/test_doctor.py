@@ -1,11 +1,13 @@
 """`jide doctor` on a good set-up, and on broken ones: each gives its own finding, with the way to mend it."""
 
+import hashlib
+import json
 import os
 import socket
 import sqlite3
 import subprocess
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,6 +27,7 @@ from bot.settings_source import read_settings
 from identity.directory import Proof
 from simulators.openai import Answer, OpenAiServer
 from simulators.wechat import WeChatServer
+from simulators.wechat.wire import LoopbackServer, Request, Response
 from tests.integration.valkey_fixture import run_valkey
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,6 +39,8 @@ WECHAT = {
     "WECHAT__AES_KEY": "a" * 43,
     "SUPERUSERS": "wechat:oAdmin",
 }
+SECOND, SECOND_TOKEN = "wxfedcba9876543210", "anothertoken5678"
+MORE = json.dumps([{"app_id": SECOND, "token": SECOND_TOKEN, "path": "/second"}])
 
 
 def free_port() -> int:
@@ -309,7 +314,88 @@ async def test_the_api_of_each_official_account_is_asked(good: SetUp) -> None:
 async def test_a_second_official_account_is_examined_too(good: SetUp) -> None:
     good.environment["WECHAT__MORE_ACCOUNTS"] = '[{"app_id":"gh_1","token":"abc123","path":"/second"}]'
     (finding,) = await good.findings(Level.FAILURE)
-    assert "原始 ID" in finding.said
+    assert "原始 ID" in finding.said and "WECHAT__MORE_ACCOUNTS 里 gh_1 的 app_id" in finding.said
+
+
+async def test_all_official_accounts_are_named(good: SetUp) -> None:
+    good.environment["WECHAT__MORE_ACCOUNTS"] = MORE
+    seen = await examine(good.project, dict(good.environment))
+    assert seen.in_use["公众号"] == f"wx0123456789abcdef、{SECOND}"
+    del good.environment["WECHAT__APP_ID"], good.environment["WECHAT__TOKEN"]
+    del good.environment["WECHAT__AES_KEY"]
+    seen = await examine(good.project, dict(good.environment))
+    assert seen.in_use["公众号"] == SECOND
+
+
+async def test_a_finding_names_its_account_and_that_accounts_setting(good: SetUp) -> None:
+    good.environment |= {"WECHAT__AES_KEY": "", "WECHAT__MORE_ACCOUNTS": MORE}
+    first, second = [each for each in await good.findings(Level.WARNING) if each.check == "wechat"]
+    assert "公众号 wx0123456789abcdef 用明文模式" in first.said and "填到 WECHAT__AES_KEY" in first.fix
+    assert f"公众号 {SECOND} 用明文模式" in second.said
+    assert second.fix.endswith(f"填到 WECHAT__MORE_ACCOUNTS 里 {SECOND} 的 aes_key")
+    good.environment["WECHAT__MORE_ACCOUNTS"] = MORE.replace(SECOND_TOKEN, "有中文的令牌")
+    (failed,) = await good.findings(Level.FAILURE)
+    assert f"改 WECHAT__MORE_ACCOUNTS 里 {SECOND} 的 token" in failed.fix
+
+
+async def test_the_api_of_a_second_account_is_mended_in_its_own_entry(good: SetUp) -> None:
+    secret = "5" * 32
+    async with WeChatServer("http://127.0.0.1:9/wechat", "token", SECOND, app_secret=secret) as wechat:
+        entry = json.loads(MORE)[0] | {"app_secret": "6" * 32, "api_base": wechat.api.base_url}
+        good.environment["WECHAT__MORE_ACCOUNTS"] = json.dumps([entry])
+        (finding,) = await good.findings(Level.FAILURE)
+        assert f"公众号 {SECOND} 的接口返回 40125" in finding.said
+        assert finding.fix.endswith(f"WECHAT__MORE_ACCOUNTS 里 {SECOND} 的 app_secret")
+    (finding,) = await good.findings(Level.FAILURE)
+    assert f"（WECHAT__MORE_ACCOUNTS 里 {SECOND} 的 api_base）" in finding.fix
+
+
+@asynccontextmanager
+async def running(tokens: Mapping[str, str]) -> AsyncGenerator[int]:
+    """The port of a bot that answers to WeChat's signed GET: path → the token that it knows."""
+
+    async def answer(request: Request) -> Response:
+        if request.path == "/livez":
+            return Response(body=b"ok")
+        query = request.query
+        signed = "".join(sorted((tokens.get(request.path, ""), query["timestamp"], query["nonce"])))
+        is_known = hashlib.sha1(signed.encode(), usedforsecurity=False).hexdigest() == query["signature"]
+        return Response(body=query["echostr"].encode()) if is_known else Response(status=403)
+
+    server = LoopbackServer(answer)
+    await server.start()
+    try:
+        yield server.port
+    finally:
+        await server.close()
+
+
+async def test_each_accounts_path_is_asked_with_its_own_token(good: SetUp) -> None:
+    good.environment["WECHAT__MORE_ACCOUNTS"] = MORE
+    async with running({"/wechat": TOKEN, "/second": SECOND_TOKEN}) as port:
+        good.environment["PORT"] = str(port)
+        (finding,) = [each for each in await good.findings() if each.check == "port"]
+        assert finding.level is Level.FINE and "2 个公众号的签名核对通过" in finding.said
+    async with running({"/wechat": TOKEN, "/second": TOKEN}) as port:
+        good.environment["PORT"] = str(port)
+        (finding,) = await good.findings(Level.FAILURE)
+        assert (
+            finding.said == f"机器人在运行，/second 却不认现在的 WECHAT__MORE_ACCOUNTS 里 {SECOND} 的 token"
+        )
+    async with running({"/wechat": SECOND_TOKEN, "/second": SECOND_TOKEN}) as port:
+        good.environment["PORT"] = str(port)
+        (finding,) = await good.findings(Level.FAILURE)
+        assert finding.said == "机器人在运行，/wechat 却不认现在的 WECHAT__TOKEN"
+
+
+async def test_the_try_out_account_is_an_account(tmp_path: Path) -> None:
+    settings = {"PORT": str(free_port())}
+    seen = await examine(tmp_path, settings)
+    (finding,) = [each for each in seen.findings if each.check == "wechat"]
+    assert seen.in_use["公众号"] == "试用账号" and "试用账号" in finding.said
+    seen = await examine(tmp_path, settings | {"HOST": "0.0.0.0", "ONEBOT__ACCESS_TOKEN": "t" * 20})
+    (finding,) = [each for each in seen.findings if each.check == "wechat"]
+    assert seen.in_use["公众号"] == "没有接" and finding.said == "没有接公众号"
 
 
 async def test_redis_answers(good: SetUp) -> None:

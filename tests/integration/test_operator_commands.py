@@ -19,9 +19,9 @@ from tests.integration.operator_fixture import Operator, operator
 __all__ = ["operator"]
 
 ANSWERS_OF_ALL = [
-    *("wx0123456789abcdef", "", ""),  # 公众号: the token and the key are made
+    *("wx0123456789abcdef", "", "", "5ecret-of-the-account"),  # 公众号: the token and the key are made
     *("y", ""),
-    *("http://127.0.0.1:9/v1", "sk-'引号\" #", "qwen3"),
+    *("http://127.0.0.1:9/v1", "sk-'引号\" #", "qwen3", "qwen3-vl"),
     *("0.0.0.0", "9000"),
     "wechat:oAdmin，onebot:10001",
 ]
@@ -57,12 +57,38 @@ def test_init_asks_and_makes_the_secrets_that_are_left_empty(
     assert re.fullmatch("[A-Za-z0-9]{32}", settings.wechat.token)
     assert re.fullmatch("[A-Za-z0-9]{43}", settings.wechat.aes_key)
     assert settings.llm.api_key == "sk-'引号\" #"
+    assert settings.wechat.app_secret == "5ecret-of-the-account"
+    assert settings.llm.vision_model == "qwen3-vl"
     assert settings.superusers == ("wechat:oAdmin", "onebot:10001")
     assert (settings.host, settings.port) == ("0.0.0.0", 9000)
     for pasted in (settings.wechat.token, settings.wechat.aes_key, settings.onebot.access_token):
         assert pasted in done.stdout
     assert "jide doctor" in done.stdout and settings.llm.api_key not in done.output
+    assert settings.wechat.app_secret not in done.output
     assert [path.name for path in operator.data.iterdir()] == ["jide.env"]
+
+
+def test_init_does_without_a_secret_and_without_pictures(operator: Operator) -> None:
+    answers = [
+        "wx0123456789abcdef",
+        "",
+        "明文",
+        "",
+        "n",
+        "http://127.0.0.1:9/v1",
+        "",
+        "qwen3",
+        "",
+        "",
+        "",
+        "",
+    ]
+    done = operator.types("init", typed="\n".join(answers) + "\n")
+    assert done.exit_code == 0, done.output
+    assert "认证过的公众号" in done.output and "客服消息" in done.output
+    written = (operator.data / "jide.env").read_text("utf-8")
+    assert "LLM__MODEL=qwen3\n" in written
+    assert "APP_SECRET" not in written and "VISION_MODEL" not in written
 
 
 def test_init_asks_again_what_cannot_be(operator: Operator) -> None:

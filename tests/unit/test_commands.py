@@ -21,7 +21,7 @@ from bot.conversation.wording import Wording
 from bot.memory.fact import Fact, FactKind, ForgetReceipt, MemoryVersion, NewFact
 from bot.memory.forget import Forget
 from bot.memory.ports import FactSheet
-from bot.ports import Confirmation, Delivery, DeliveryState
+from bot.ports import Confirmation, Delivery, DeliveryState, Taken
 from identity.authority import Authority
 from identity.directory import Directory
 from identity.model import Account
@@ -555,7 +555,7 @@ class TestContinue:
         self.hold(house, "第一页", "第二页")
         reply = await house.reply(house.alice, text)
         assert reply is not None
-        assert reply.taken == 41
+        assert reply.taken == Taken(inbox_id=41, page=0)
         assert without_taps(reply.text) == "关于“我能吃什么零食…”：\n第一页\n(1/2) 回复“继续”"
 
     async def test_later_pages_come_with_their_number_alone(self, house: House) -> None:

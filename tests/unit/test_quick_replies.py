@@ -11,7 +11,7 @@ from bot.conversation.scope import AccountId, PersonId
 from bot.conversation.turn import Turn
 from bot.conversation.wording import Wording
 from bot.decision import SILENCE, Decision
-from bot.ports import Confirmation, Delivery
+from bot.ports import Confirmation, Delivery, Taken
 from bot.quick_replies import QuickReplies, faq_hint
 from bot.rules.faq_file import FaqFile
 from identity.model import Account
@@ -180,12 +180,12 @@ async def test_something_waiting_for_a_yes_is_open(counter: Counter) -> None:
 
 async def test_a_ping_fetches_a_held_answer(counter: Counter) -> None:
     counter.deliveries.held = delivery(9, "下半页")
-    counter.commands.reply = CommandReply(text="关于“问”：\n下半页", taken=9)
+    counter.commands.reply = CommandReply(text="关于“问”：\n下半页", taken=Taken(inbox_id=9, page=1))
     for text in ("？", "在吗", "在"):
         decision = await counter.trifle(text)
         assert said(decision) == "关于“问”：\n下半页"
         assert decision is not None
-        assert (decision.taken, decision.reply.decided_by) == (9, "command")
+        assert (decision.taken, decision.reply.decided_by) == (Taken(inbox_id=9, page=1), "command")
     assert counter.commands.texts == ["继续"] * 3
 
 

@@ -225,11 +225,25 @@ class TestSeveralAccounts:
             ),
             ('[{"app_id":"wx2","token":"t","colour":"red"}]', "colour"),
             ('["wx2"]', "第 1 个"),
-            ('[{"app_id":"wx2","token":"t"}]', "路径相同"),
-            ('[{"app_id":"wx1","token":"t","path":"/2"}]', "AppID相同"),
+            ('[{"app_id":"wx2","token":"t"}]', "wx1 和 wx2 的路径都是 /wechat"),
+            ('[{"app_id":"wx1","token":"t","path":"/2"}]', "AppID wx1 写了两次"),
         ],
     )
     def test_what_is_wrong_is_said(self, more, told):
         error = refused(**self.FIRST, WECHAT__MORE_ACCOUNTS=more)
         assert error.key == "WECHAT__MORE_ACCOUNTS"
         assert told in str(error)
+
+    def test_a_clash_of_paths_is_mended_by_another_path(self):
+        more = '[{"app_id":"wx2","token":"t","path":"/wechat2"},{"app_id":"wx3","token":"t"}]'
+        error = refused(**self.FIRST, WECHAT__MORE_ACCOUNTS=more)
+        assert error.problem.startswith("公众号 wx1 和 wx3 的路径都是 /wechat（写在")
+        assert "wx3" in error.fix and '"path":"/wechat3"' in error.fix
+        mended = more.replace('"wx3","token":"t"', '"wx3","token":"t","path":"/wechat3"')
+        assert len(read(**self.FIRST, WECHAT__MORE_ACCOUNTS=mended).wechat.accounts) == 3
+
+    def test_an_account_written_twice_is_to_be_deleted_once(self):
+        more = '[{"app_id":"wx2","token":"t","path":"/2"},{"app_id":"wx2","token":"t","path":"/3"}]'
+        error = refused(**self.FIRST, WECHAT__MORE_ACCOUNTS=more)
+        assert "wx2 写了两次" in error.problem
+        assert "删掉" in error.fix and "path" not in error.fix

@@ -25,9 +25,14 @@ from simulators.wechat.customer_service import CustomerService
 from simulators.wechat.scenarios import FOLDER
 from tests.wechat_callbacks import Answer, Callback, Posted, answering, echoing, says_text, silent
 
-SECONDS = {"七秒": 7.0, "十二秒": 12.0, "四十秒": 40.0}
+PACE = re.compile(r"\[\[total=(\d+)\]\]")
 CONTINUE = '<a href="weixin://bizmsgmenu?msgmenucontent=继续&amp;msgmenuid=1">继续</a>'
 KEY = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"
+
+
+def seconds_of(question: str) -> float:
+    found = PACE.search(question)
+    return float(found[1]) if found else 0.0
 
 
 def patient(clock: ManualClock) -> Callback:
@@ -43,7 +48,7 @@ def patient(clock: ManualClock) -> Callback:
             await clock.sleep(ready_at - now)
             return Answer(body=says_text(openid, f"答：{kept}"))
         began = started.setdefault(fields.get("MsgId", question), now)
-        seconds = next((value for name, value in SECONDS.items() if name in question), 0.0)
+        seconds = seconds_of(question)
         left = began + seconds - now
         is_last = now - began >= 9.5
         if is_last and left > 4.5:
@@ -79,33 +84,39 @@ async def test_an_example_of_passive_replies(name: str):
 
 
 class Serving:
-    """A model account with customer service: `success` at once, the answer when it is ready."""
+    """A model account with customer service: `success` at once, the answer when it is ready; what was not taken
+    is told with the next reply, and fetched with 继续."""
 
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock
+        self._held = ""
         self._tasks: set[asyncio.Task[None]] = set()
         self.http = httpx.AsyncClient()
         self.callback = Callback(says=self._says)
 
     async def _says(self, posted: Posted) -> Answer:
         question = posted.fields.get("Content") or posted.fields["EventKey"]
-        if "七秒" not in question:
-            return Answer(body=says_text(posted.openid, f"答：{question}"))
+        if question == "继续":
+            return Answer(body=says_text(posted.openid, self._held))
+        if not seconds_of(question):
+            told = f"（还有，回复“{CONTINUE}”）" if self._held else ""
+            return Answer(body=says_text(posted.openid, f"答：{question}{told}"))
         task = asyncio.create_task(self._serve(posted.openid, question))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return Answer()
 
     async def _serve(self, openid: str, question: str) -> None:
-        await self._clock.sleep(7.0)
+        await self._clock.sleep(seconds_of(question))
         asked = {"grant_type": "client_credential", "appid": "wx1", "secret": "s"}
         token = (await self.http.post("/cgi-bin/stable_token", json=asked)).json()["access_token"]
         message = {"touser": openid, "msgtype": "text", "text": {"content": f"答：{question}"}}
-        await self.http.post(
+        sent = await self.http.post(
             "/cgi-bin/message/custom/send",
             params={"access_token": token},
             content=json.dumps(message, ensure_ascii=False),
         )
+        self._held = f"答：{question}" if sent.json()["errcode"] else ""
 
 
 async def test_the_example_of_customer_service():
@@ -275,8 +286,55 @@ async def test_the_report_reads_as_a_story():
         "✓ 第 2 步  15.0 秒  小明 点菜单：菜单\n"
         "    投递 3 次：15.0–20.0 秒 无回应，断开；20.0–25.0 秒 无回应，断开；25.0–30.0 秒 无回应，断开\n"
         "    30.0 秒看到（故障提示）：该公众号提供的服务出现故障，请稍后再试\n"
+        "所有人看到的，按先后\n"
+        "  15.0 秒  小明（故障提示）：该公众号提供的服务出现故障，请稍后再试\n"
+        "  30.0 秒  小明（故障提示）：该公众号提供的服务出现故障，请稍后再试\n"
         "共 2 步：丢失 2，重复 0，故障提示 2；全部符合"
     )
+
+
+@pytest.mark.parametrize("later", ["- wait: 9", "watch: 9"])
+async def test_the_report_tells_what_came_long_after_its_step(later: str):
+    """In order of time, not of steps or people."""
+    clock = ManualClock()
+    serving = Serving(clock)
+    scenario = read_scenario(
+        "steps:\n- {at: 0, who: 小明, say: '慢 [[total=7]]'}\n- {at: 1, who: 小红, say: 快}\n" + later
+    )
+    transport = httpx.ASGITransport(app=serving.callback)
+    server = server_for(
+        scenario, "http://bot.test/", "t", "wx1", app_secret="s", transport=transport, clock=clock
+    )
+    base = "https://api.weixin.qq.com"
+    async with server, httpx.AsyncClient(transport=server.api.transport(), base_url=base) as serving.http:
+        report = await clock.run(run_scenario(scenario, server))
+    assert "\n".join(report.text().splitlines()[-4:-1]) == (
+        "所有人看到的，按先后\n"
+        "  1.0 秒  小红（被动回复）：答：快\n"
+        "  7.0 秒  小明（客服消息）：答：慢 [[total=7]]"
+    )
+
+
+async def test_a_report_of_silence_says_so():
+    report = await play("steps:\n- {who: 甲, say: 一}", answering(Answer()))
+    assert "\n所有人看到的，按先后：什么也没有\n" in report.text()
+
+
+@pytest.mark.parametrize(
+    ("text", "needs_api"),
+    [
+        ("", False),
+        ("expect: {calls: {message/custom/send: 0}, errcodes: []}", False),
+        ("expect: {calls: {message/custom/send: 1}}", True),
+        ("expect: {errcodes: [45015]}", True),
+        ("expect: {people: {甲: [{way: customer_service}]}}", True),
+        ("- {who: 甲, say: 二, expect: {way: customer_service}}", True),
+        ("- {who: 甲, say: 二, expect: {way: passive}}", False),
+        ("- api_fault: {errcode: 45015}", True),
+    ],
+)
+def test_which_scenarios_need_the_api(text: str, needs_api: bool):
+    assert read_scenario(STEP + text).needs_api is needs_api
 
 
 async def test_a_malformed_reply_is_told_in_the_report():
@@ -333,8 +391,20 @@ STEP = "steps:\n- {who: 甲, say: 一}\n"
     ("text", "problem"),
     [
         ("", "文件是空的"),
-        ("[", "第 1 行：不是正确的 YAML"),
-        ("a: b: c", "第 1 行：不是正确的 YAML"),
+        ("[", "第 1 行：不是正确的 YAML：括号没有成对"),
+        ("a: b: c", "第 1 行：不是正确的 YAML：一行里多了冒号"),
+        (STEP + "\ttitle: 一", "第 3 行：不是正确的 YAML：缩进用了制表符"),
+        (STEP + "title: '一", "第 3 行：不是正确的 YAML：引号没有成对"),
+        (STEP + "title: @一", "第 3 行：不是正确的 YAML：文字不能以这个符号开头"),
+        (STEP + "title: *一", "第 3 行：不是正确的 YAML：文字以 * 或 & 开头"),
+        (STEP + "title: [一\nmode: safe", "第 4 行：不是正确的 YAML：方括号没有成对"),
+        (STEP + "expect: {lost: 0", "第 3 行：不是正确的 YAML：花括号没有成对"),
+        ("title: 一\n  mode: safe\n", "第 2 行：不是正确的 YAML：一行里多了冒号"),
+        ("steps:\n  - wait: 1\n - wait: 2", "第 3 行：不是正确的 YAML：缩进和上面的行对不齐"),
+        (STEP + "title\nmode: safe", "第 4 行：不是正确的 YAML：缺冒号"),
+        (STEP + "---\ntitle: 一", "第 3 行：不是正确的 YAML：一个文件只写一个剧本"),
+        (STEP + "title: 一\x07", "第 3 行：不是正确的 YAML：有不能用的控制字符"),
+        (STEP + "title: !<", "第 3 行：不是正确的 YAML：检查这一行"),
         ("- 一", "第 1 行：这里要写成 “键: 值”"),
         ("title: 无", "第 1 行：缺 “steps”：要做的事"),
         ("steps: []", "第 1 行：一步也没有"),
@@ -400,10 +470,12 @@ def test_a_wrong_file_is_refused_in_words(text: str, problem: str):
 
 def test_a_refusal_names_its_file(tmp_path: Path):
     path = tmp_path / "剧本.yaml"
-    with pytest.raises(ScenarioError, match="读不了"):
+    with pytest.raises(ScenarioError, match=rf"^没有剧本文件 {re.escape(str(path))}$"):
         load_scenario(path)
-    path.write_bytes(b"\xff")
-    with pytest.raises(ScenarioError, match="读不了"):
+    with pytest.raises(ScenarioError, match=r"^读不了剧本文件 .*：这是文件夹$"):
+        load_scenario(tmp_path)
+    path.write_bytes(b"title: a\nmode: \xff")
+    with pytest.raises(ScenarioError, match=r"剧本\.yaml 第 2 行：不是 UTF-8 编码$"):
         load_scenario(path)
     path.write_text("steps: []", "utf-8")
     with pytest.raises(ScenarioError, match=r"剧本\.yaml 第 1 行：一步也没有"):

@@ -27,7 +27,7 @@ class Deadlines:
     """The next delivery comes within this, or never: five for the one before, and a slow line."""
     last_chance_age_seconds: float = 8.0
     """A message this old on arrival is at its third delivery even if this process did not see the others."""
-    drain_seconds: float = 20.0
+    drain_seconds: float = 5.0
     """How long runs may finish at shutdown."""
 
 

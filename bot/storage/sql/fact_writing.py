@@ -101,7 +101,7 @@ def usable(vectors: Matrix | None, count: int) -> Matrix | None:
         lengths = np.linalg.norm(rows, axis=1)
         if bool(np.isfinite(lengths).all()) and bool((lengths > SHORTEST_NORM).all()):
             return rows
-    logger.warning("vectors of shape {} for {} facts are unusable", rows.shape, count)
+    logger.warning("形状 {} 的向量不能用于 {} 条记忆", rows.shape, count)
     return None
 
 

@@ -52,7 +52,7 @@ class Folding:
                 await self._fold()
             except StoreUnavailable as error:
                 # The log holds everything; folding is tried again.
-                logger.warning("the log could not be folded in: {}", error)
+                logger.warning("数据库日志暂时没有并入：{}", error)
             folded = self._writer.groups
 
     async def _stops_within(self, seconds: float) -> bool:

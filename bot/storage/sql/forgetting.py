@@ -20,6 +20,7 @@ from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import ForgetReceipt
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import segments
+from bot.storage.sql.deliveries import PROMISE
 from bot.storage.sql.noting import note_clearing, note_facts
 from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox, job, seal, shelf, turn
 from bot.storage.sql.scopes import bar_older_work
@@ -99,10 +100,12 @@ _BLANK_SEALS = Statement(
     .where(
         tuple_(seal.c.channel, seal.c.app_id, seal.c.key).in_(
             select(inbox.c.channel, inbox.c.app_id, inbox.c.key).where(
-                inbox.c.account_id.in_(listed("accounts")), inbox.c.state != "accepted"
+                inbox.c.account_id.in_(listed("accounts"))
             )
         ),
         func.length(seal.c.body) > 0,
+        # A promise holds no words, and is kept by saying that the question has to be asked again.
+        seal.c.body != PROMISE,
     )
     .values(body=b"")
 )

@@ -13,15 +13,10 @@ from sqlalchemy.dialects.sqlite import insert
 from bot.conversation.message import Message, dump_message, load_message
 from bot.conversation.ports import Clock
 from bot.conversation.scope import AccountId
-from bot.ports import Accepted, Admission, Delivery, DeliveryState
+from bot.ports import Accepted, Admission, Delivery, DeliveryState, Taken
 from bot.storage.sql.database import Database
-from bot.storage.sql.deliveries import (
-    DELIVERY_COLUMNS,
-    delivery_of,
-    is_unsent,
-    store_delivery,
-    take_page,
-)
+from bot.storage.sql.deliveries import delivery_of, is_unsent, store_delivery, take_page
+from bot.storage.sql.delivery_statements import DELIVERY_COLUMNS
 from bot.storage.sql.schema import account, delivery, inbox, to_ms
 from bot.storage.sql.statements import Row, Statement, constant
 
@@ -90,6 +85,11 @@ _CLOSE = Statement(
         account_id=func.coalesce(bindparam("sender", type_=Integer), inbox.c.account_id),
         payload=case((bindparam("keep") == constant(1), inbox.c.payload), else_=None),
     )
+)
+_REWRITE = Statement(
+    update(inbox)
+    .where(inbox.c.id == bindparam("inbox"), inbox.c.payload.is_not(None))
+    .values(payload=bindparam("instead"))
 )
 _tried = inbox.c.tries + 1
 _REFUSE = Statement(
@@ -175,19 +175,27 @@ class SqlInbox:
         *,
         account: AccountId | None,
         delivery: Delivery | None,
-        taken: int | None = None,
-    ) -> None:
+        taken: Taken | None = None,
+        payload: Message | None = None,
+    ) -> bool:
         """An entry that was closed before is left alone: nothing is stored or taken twice."""
         now = to_ms(self._clock.now())
+        instead = None if payload is None else dump_message(payload)
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: sqlite3.Connection) -> bool:
             if not is_open(connection, inbox_id):
-                return
+                return True
+            if taken is not None and not take_page(connection, taken, account):
+                return False
             close_entry(connection, inbox_id, account, delivery, now)
-            if taken is not None:
-                take_page(connection, taken, account)
+            if instead is not None:
+                _REWRITE.run(connection, inbox=inbox_id, instead=instead)
+            return True
 
-        await self._database.write(work)
+        is_closed = await self._database.write(work)
+        if instead is not None:
+            await self._database.quiesce_and_checkpoint()
+        return is_closed
 
     async def refuse(self, inbox_id: int, error: str) -> int:
         """A dead letter keeps its error, not its text. A finished entry is left alone."""
