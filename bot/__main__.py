@@ -95,7 +95,9 @@ def build(settings: Settings) -> None:
     # `/wechat/` is no address of ours: WeChat follows no redirect, and others need none.
     app.router.redirect_slashes = False
     app.state.house = house
-    app.state.mapping = EventMapping(onebot, is_onebot_tryout=settings.is_onebot_tryout)
+    app.state.mapping = EventMapping(
+        onebot, is_onebot_tryout=settings.is_onebot_tryout, transfers=settings.wechat.transfer
+    )
     # Shutdown runs in reverse: the adapters let their runs finish before the house closes.
     driver.on_startup(house.open)
     driver.on_shutdown(house.close)

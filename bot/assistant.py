@@ -29,6 +29,7 @@ from bot.knowledge.retrieval import Retrieval
 from bot.memory.ports import TurnWindow
 from bot.memory.recall import Recall, RecalledFact
 from bot.metrics import Metrics, StageTimes
+from bot.pacing import Pace, Place
 from bot.ports import Delivery
 from bot.quick_replies import QuickReplies, faq_hint
 from bot.reactions import Reactions
@@ -72,6 +73,7 @@ class Assistant:
         closing: Closing,
         wording: Wording,
         policy: Policy,
+        pace: Pace,
         clock: Clock,
         metrics: Metrics,
         journal: Journal,
@@ -94,6 +96,7 @@ class Assistant:
         self._closing = closing
         self._wording = wording
         self._policy = policy
+        self._pace = pace
         self._clock = clock
         self._metrics = metrics
         self._journal = journal
@@ -101,17 +104,23 @@ class Assistant:
     async def answer(self, inbox_id: int, message: Message, *, is_resumed: bool) -> Delivery:
         """Decide, commit, and return what to deliver. Raises TransientError when a store is away."""
         times = StageTimes()
-        account = await self._identify(message, times)
-        scope = account.scope(message.conversation.place) if account else None
-        try:
-            decision = await self._decide(message, account, scope, is_resumed=is_resumed, times=times)
-            with times.stage("commit"):
-                text = await self._dressing.dress(message, account, decision.reply, is_resumed=is_resumed)
-                delivery = await self._closing.commit(inbox_id, message, scope, decision, text)
-        finally:
-            self._drafts.end(message.sender.app_id, message.key)
+        async with self._pace.place() as place:
+            try:
+                delivery = await self._answer(inbox_id, message, place, times, is_resumed=is_resumed)
+            finally:
+                self._drafts.end(message.sender.app_id, message.key)
         self._journal.close(message, delivery.decided_by, times)
         return delivery
+
+    async def _answer(
+        self, inbox_id: int, message: Message, place: Place, times: StageTimes, *, is_resumed: bool
+    ) -> Delivery:
+        account = await self._identify(message, times)
+        scope = account.scope(message.conversation.place) if account else None
+        decision = await self._decide(message, account, scope, place, is_resumed=is_resumed, times=times)
+        with times.stage("commit"):
+            text = await self._dressing.dress(message, account, decision.reply, is_resumed=is_resumed)
+            return await self._closing.commit(inbox_id, message, scope, decision, text)
 
     async def apologise(self, inbox_id: int, message: Message) -> Delivery:
         """Close a message that failed MAX_TRIES times. Talk that wasn't for the bot gets no apology."""
@@ -134,6 +143,7 @@ class Assistant:
         message: Message,
         account: Account | None,
         scope: Scope | None,
+        place: Place,
         *,
         is_resumed: bool,
         times: StageTimes,
@@ -142,16 +152,16 @@ class Assistant:
         is_late = is_resumed and message.conversation.is_group and age > STALE_IN_GROUP
         if not message.is_addressed or is_late:
             return Decision(reply=SILENCE)
-        if message.kind is Kind.IMAGE and (images := await self._see(message)):
+        if message.kind is Kind.IMAGE and (images := await self._see(message, place)):
             recent = await self._window.recent(scope) if scope is not None else ()
-            return await self._by_memory_and_knowledge(message, scope, recent, None, times, images)
+            return await self._by_memory_and_knowledge(message, scope, recent, None, place, times, images)
         if message.kind not in SPOKEN or not message.text:
             return Decision(reply=await self._reactions.react(message, account, scope))
         recent = await self._window.recent(scope) if scope is not None else ()
         with times.stage("rules"):
             hit = await self._quick_replies.faq_hit(message, recent)
             decision = await self._by_rule(message, account, scope, recent, hit)
-        return decision or await self._by_memory_and_knowledge(message, scope, recent, hit, times)
+        return decision or await self._by_memory_and_knowledge(message, scope, recent, hit, place, times)
 
     async def _by_rule(
         self,
@@ -182,11 +192,13 @@ class Assistant:
         scope: Scope | None,
         recent: tuple[Turn, ...],
         hit: FaqHit | None,
+        place: Place,
         times: StageTimes,
         images: tuple[str, ...] = (),
     ) -> Decision:
         with times.stage("embed"):
-            query = await self._embed(message.text) if message.text else None
+            async with place.given_away():
+                query = await self._embed(message.text) if message.text else None
         with times.stage("recall"):
             facts = await self._recall_for(message, scope, query)
         with times.stage("retrieve"):
@@ -206,7 +218,8 @@ class Assistant:
             images=images,
         )
         with times.stage("answer"):
-            answer = await self._answerer.answer(question, self._draft(message))
+            async with place.given_away():
+                answer = await self._answerer.answer(question, self._draft(message))
         return Decision(reply=Reply(text=answer.text, decided_by=answer.decided_by), is_turn=True)
 
     async def _recall_for(
@@ -220,9 +233,12 @@ class Assistant:
             self._metrics.degraded_recalls.inc()
         return recalled.facts
 
-    async def _see(self, message: Message) -> tuple[str, ...]:
+    async def _see(self, message: Message, place: Place) -> tuple[str, ...]:
         """The pictures of a message as a model takes them; () where nobody can look at them."""
-        return await self._pictures(message) if self._pictures is not None else ()
+        if self._pictures is None:
+            return ()
+        async with place.given_away():
+            return await self._pictures(message)
 
     def _draft(self, message: Message) -> Draft | None:
         """Where the answer may have to be shown before it is done. Streaming costs more than it gives elsewhere."""
@@ -237,5 +253,5 @@ class Assistant:
         try:
             return await self._embedder.embed_query(text)
         except EmbedderUnavailable as error:
-            logger.warning("no query vector: {}", error)
+            logger.debug("no query vector: {}", error)
             return None

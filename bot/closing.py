@@ -6,6 +6,7 @@ answer is in none of the pages that wait for them; memory keeps words, not marks
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 from bot.answering.drafts import Drafts, rest_of
 from bot.conversation.markdown import flatten
@@ -20,6 +21,8 @@ from bot.ports import Delivery, DeliveryState, InboxStore, TurnLedger
 
 QUESTION_START = 24
 """Characters of a question kept with its delivery, so that a held answer can name it."""
+_BEFORE = timedelta(milliseconds=1)
+"""The store's smallest step of time."""
 _ASKING = (Kind.TEXT, Kind.VOICE)
 """A scene or a menu's key is nothing its reader would know again."""
 
@@ -89,8 +92,8 @@ class Closing:
     ) -> Delivery:
         """The question stays only where its asker can come back for the pages, and have it forgotten.
 
-        A page that was taken from a held answer stays in that answer's place among the held ones: if nobody
-        can hand it over now, it comes before the pages that follow it.
+        A page that was taken from a held answer stands right before what is left of it among the held ones: if
+        nobody can hand it over now, it comes before the pages that follow it.
         """
         text = rest_of(text, self._drafts.shown(message.sender.app_id, message.key))
         pages = self._paginate(message.sender.channel, text) if text else ()
@@ -102,5 +105,5 @@ class Closing:
             state=DeliveryState.HELD if pages else DeliveryState.SENT,
             decided_by=decision.reply.decided_by,
             question=message.text[:QUESTION_START] if names_question else "",
-            at=decision.taken_at or self._clock.now(),
+            at=decision.taken_at - _BEFORE if decision.taken_at else self._clock.now(),
         )

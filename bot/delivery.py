@@ -38,6 +38,8 @@ class Sent:
     """Of the whole, or of the page it stopped at."""
     pages: int
     """Certainly delivered, from the first on."""
+    tells_of_rest: bool = False
+    """The last of them says how to get the others."""
 
 
 class Outbox(Protocol):
@@ -99,11 +101,13 @@ class DeliveryDesk:
         if sent.outcome is SendOutcome.SENT:
             await self._store.mark_delivery(delivery.inbox_id, DeliveryState.SENT, len(delivery.pages))
             return
-        where = f"{message.sender.channel}, after {sent.pages} of {len(delivery.pages)} pages"
-        logger.warning("reply {} to {} ended {}", delivery.inbox_id, where, sent.outcome.value)
+        if not sent.tells_of_rest:
+            where = f"{message.sender.channel}，共 {len(delivery.pages)} 页，送到 {sent.pages} 页"
+            ended = "是否送到不明，不再重发" if sent.outcome is SendOutcome.UNKNOWN else "没有发完，其余留着"
+            logger.warning("回复 {}（{}）：{}", delivery.inbox_id, where, ended)
         state = DeliveryState.UNKNOWN if sent.outcome is SendOutcome.UNKNOWN else DeliveryState.HELD
         await self._store.mark_delivery(delivery.inbox_id, state, sent.pages)
-        if outbox.replies_passively and sent.pages == 0:
+        if outbox.replies_passively and not sent.tells_of_rest:
             self._unreached.add(message.sender)
 
     def _is_stale(self, delivery: Delivery) -> bool:
@@ -114,4 +118,4 @@ class DeliveryDesk:
         """At start, before anything is sent: what was being sent may have arrived."""
         unknown = await self._store.crashed_sendings()
         if unknown:
-            logger.warning("{} replies were being sent when the process died; they stay unknown", unknown)
+            logger.warning("上次退出时有 {} 条回复正在发送，是否送到不明，不再重发", unknown)

@@ -126,6 +126,10 @@ class DeliveryStore(Protocol):
         """The oldest delivery of this account with pages left that is not older than 48 h."""
         ...
 
+    async def has_several_held(self, account: AccountId) -> bool:
+        """More than one such delivery."""
+        ...
+
     async def mark_delivery(self, inbox_id: int, state: DeliveryState, next_page: int) -> None:
         """`SENT` drops the pages: nobody needs them again."""
         ...

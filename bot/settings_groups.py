@@ -92,6 +92,10 @@ class WeChatSettings(WeChatAccount):
     """The official accounts. Without one, loopback serves the try-out account."""
 
     taps: bool = Field(default=True, description="「继续」「人工」等词在微信里是否可以点：true 或 false")
+    transfer: bool = Field(
+        default=False,
+        description="发「人工」时是否转给公众号的人工客服：true 或 false；认证的账号在后台添加了客服才能开",
+    )
     more_accounts: tuple[WeChatAccount, ...] = Field(
         default=(),
         repr=False,

@@ -100,6 +100,15 @@ class Turnstile:
         """
         return await asyncio.shield(self._join_or_start(_fit_to_store(message), is_resumed=False))
 
+    async def hand_over(self, message: Message, delivery: Delivery) -> None:
+        """Send an answer that no open request took, behind what is under way for the same person."""
+        ticket = self._line.take_ticket(message.sender)
+        try:
+            await ticket.turn_comes()
+            await self._send(message, delivery)
+        finally:
+            ticket.close()
+
     async def resume_unfinished(self) -> None:
         """Take up what was accepted and never finished: after a crash, or when a store came back."""
         for entry in await self._inbox.unfinished():
@@ -133,7 +142,7 @@ class Turnstile:
         del self._runs[key]
         ticket.close()
         if not done.cancelled() and (error := done.exception()) is not None:
-            logger.error("a message stays open in the inbox: {}", type(error).__name__)
+            logger.error("一条消息没有处理完，留在收件箱里：{}", type(error).__name__)
 
     async def _admit_and_answer(self, ticket: Ticket, message: Message, *, is_resumed: bool) -> Delivery:
         """Resumed messages are admitted again: one may have been answered since it was found open."""
@@ -158,11 +167,11 @@ class Turnstile:
                 raise
             except Exception as error:  # a poison message must not stop the line: this is its boundary
                 if (stored := (await self._inbox.admit(message)).delivery) is not None:
-                    logger.opt(exception=error).error("message {} failed after its answer", inbox_id)
+                    logger.opt(exception=error).error("消息 {} 已经回答，收尾时出错", inbox_id)
                     return stored
                 tries = await self._inbox.refuse(inbox_id, type(error).__name__)
                 logger.opt(exception=error).error(
-                    "message {} failed, try {} of {}", inbox_id, tries, MAX_TRIES
+                    "消息 {} 没能回答（第 {} 次，最多试 {} 次）", inbox_id, tries, MAX_TRIES
                 )
                 if tries >= MAX_TRIES:
                     return await self._story.apologise(inbox_id, message)

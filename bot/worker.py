@@ -13,12 +13,15 @@ from bot.conversation.errors import JideError, TransientError
 from bot.conversation.ports import Clock
 from bot.memory.consolidation import Consolidation
 from bot.metrics import Metrics
+from bot.pacing import Pace
 from bot.ports import DeliveryStore, JobStore, JobTicket
 from bot.turnstile import Turnstile
 
 LEASE_SECONDS = 120.0
 """Longer than any consolidation: one model call with its retry, one batch of embeddings."""
 BATCH = 8
+PATIENCE_SECONDS = 5.0
+"""Of each batch, while people wait for answers: a house that is always busy still remembers."""
 OUTAGE_DELAY_SECONDS = 30.0
 RETRY_DELAY_SECONDS = 5.0
 SEALS_KEPT = timedelta(minutes=10)
@@ -37,6 +40,7 @@ class Worker:
         deliveries: DeliveryStore,
         consolidation: Consolidation,
         turnstile: Turnstile,
+        pace: Pace,
         metrics: Metrics,
         clock: Clock,
     ) -> None:
@@ -45,6 +49,7 @@ class Worker:
         self._clock = clock
         self._consolidation = consolidation
         self._turnstile = turnstile
+        self._pace = pace
         self._metrics = metrics
         self._wake = asyncio.Event()
 
@@ -66,9 +71,11 @@ class Worker:
     async def work_off(self) -> int:
         """Do all due jobs, then embed what was kept without a vector; returns how many jobs were done."""
         done = 0
+        await self._pace.calm(PATIENCE_SECONDS)
         while tickets := await self._jobs.lease_jobs(BATCH, LEASE_SECONDS):
             for ticket in tickets:
                 done += await self._do(ticket)
+            await self._pace.calm(PATIENCE_SECONDS)
         await self._consolidation.embed_waiting()
         return done
 
@@ -91,13 +98,13 @@ class Worker:
                 ticket.scope, ticket.turn, job=ticket.id, is_group=bool(ticket.scope.place)
             )
         except TransientError as error:
-            logger.warning("job {} waits: {}", ticket.id, type(error).__name__)
+            logger.warning("后台任务 {} 推迟，稍后再做：{}", ticket.id, type(error).__name__)
             await self._jobs.retry_job(ticket.id, type(error).__name__, OUTAGE_DELAY_SECONDS, counts=False)
         except Exception as error:  # one bad job must not stop memory for everyone: this is its boundary
             self._metrics.failed_jobs.inc()
             # What the house itself raised (a judgement nobody can read) needs no traceback.
             trace = None if isinstance(error, JideError) else error
-            logger.opt(exception=trace).error("job {} failed: {}", ticket.id, type(error).__name__)
+            logger.opt(exception=trace).error("后台任务 {} 失败：{}", ticket.id, type(error).__name__)
             await self._jobs.retry_job(ticket.id, type(error).__name__, RETRY_DELAY_SECONDS, counts=True)
         else:
             return True

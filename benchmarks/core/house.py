@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import bot.container.house as container
+from benchmarks.asgi import App, post
 from benchmarks.core.stubs import StubChat, StubEmbedder
 from bot.conversation.ports import ChatModel
 from bot.metering import WatchedEmbedder
@@ -45,8 +46,6 @@ SAYINGS = (
     "我上次说我住在哪里？周末推荐我去哪玩",
     "帮我看看{0}号订单现在到哪一步了",
 )
-
-App = Callable[..., Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,58 +144,20 @@ def posts(server: WeChatServer, numbers: Sequence[int]) -> list[Post]:
     return made
 
 
-async def deliver(app: App, post: Post) -> None:
+async def deliver(app: App, wanted: Post) -> None:
     """Posts until there is a reply, as WeChat does: `success` says that it isn't ready yet."""
-    while (body := await post_once(app, post)) == b"success":
+    while (body := await post(app, "/wechat", wanted.query, wanted.body)) == b"success":
         pass
     if not body.startswith(b"<xml>"):
         raise RuntimeError(f"no reply but {body!r}")
-
-
-async def post_once(app: App, post: Post) -> bytes:
-    """Straight into the ASGI app; the body of the answer."""
-    answered = asyncio.Event()
-    body = bytearray()
-    is_read = False
-
-    async def receive() -> dict[str, Any]:
-        nonlocal is_read
-        if is_read:
-            await answered.wait()
-            return {"type": "http.disconnect"}
-        is_read = True
-        return {"type": "http.request", "body": post.body, "more_body": False}
-
-    async def send(message: dict[str, Any]) -> None:
-        if message["type"] == "http.response.body":
-            body.extend(message.get("body", b""))
-            if not message.get("more_body"):
-                answered.set()
-
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": "POST",
-        "scheme": "http",
-        "path": "/wechat",
-        "raw_path": b"/wechat",
-        "query_string": post.query,
-        "root_path": "",
-        "headers": [(b"host", b"bot.test"), (b"content-length", str(len(post.body)).encode())],
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 80),
-    }
-    await app(scope, receive, send)
-    return bytes(body)
 
 
 async def play(app: App, wanted: Sequence[Post], at_once: int) -> None:
     waiting = iter(wanted)
 
     async def keep_posting() -> None:
-        for post in waiting:
-            await deliver(app, post)
+        for each in waiting:
+            await deliver(app, each)
 
     await asyncio.gather(*(keep_posting() for _ in range(at_once)))
 

@@ -55,12 +55,14 @@ def _driver() -> Any:
 @asynccontextmanager
 async def ours(aes_key: str) -> AsyncGenerator[Door]:
     """The adapter, the mapping to a `Message`, and the reply's XML; nobody behind them."""
-    from nonebot.adapters import Bot, Event
+    from nonebot.matcher import current_bot, current_event
 
     from bot.channels.wechat import Adapter, OfficialAccount
     from bot.channels.wechat_mapping import pages_of, to_message
 
-    async def echo(bot: Bot, event: Event) -> None:
+    async def echo() -> None:
+        # As plugins/chat takes them.
+        bot, event = current_bot.get(), current_event.get()
         message = to_message(event)  # pyright: ignore[reportArgumentType]
         assert message is not None
         await bot.send(event, pages_of(message.text)[0])

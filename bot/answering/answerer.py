@@ -58,7 +58,7 @@ class ModelAnswerer:
         except ModelRefused:
             return _instead(draft, Answer(text=self._wording.say("model_refused"), decided_by="notice"))
         except ModelUnavailable as error:
-            logger.warning("no model answer: {}: {}", type(error).__name__, error)
+            logger.warning("大模型没有给出回答：{}：{}", type(error).__name__, error)
             is_unpaid = isinstance(error, ModelUnpaid)
             return _instead(draft, await self._without_model(question, is_unpaid=is_unpaid))
         if not (text := passed(text)).strip():

@@ -9,15 +9,20 @@ from nonebot.adapters.onebot.v11 import Bot as OneBot
 from bot.channels import wechat_mapping
 from bot.channels.onebot_mapping import OneBotMapping
 from bot.channels.wechat import Event as WeChatEvent
+from bot.channels.wechat import MessageSegment
+from bot.channels.wechat_mapping import CHANNEL
+from bot.commands.context import HUMAN
 from bot.conversation.message import PLAYGROUND, Message
 
 
 class EventMapping:
     """The mappings of one NoneBot application."""
 
-    def __init__(self, onebot: OneBotMapping, *, is_onebot_tryout: bool) -> None:
-        """`is_onebot_tryout`: OneBot clients come with the try-out token, so their people are playground."""
+    def __init__(self, onebot: OneBotMapping, *, is_onebot_tryout: bool, transfers: bool = False) -> None:
+        """`is_onebot_tryout`: OneBot clients come with the try-out token, so their people are playground.
+        `transfers`: who asks for a human on WeChat is handed over to the account's customer service."""
         self._onebot = onebot
+        self._transfers = transfers
         self._is_onebot_tryout = is_onebot_tryout
 
     def to_message(self, bot: Bot, event: Event) -> Message | None:
@@ -28,3 +33,8 @@ class EventMapping:
             app_id = PLAYGROUND if self._is_onebot_tryout else bot.self_id
             return self._onebot.to_message(event, self_id=bot.self_id, app_id=app_id)
         return None
+
+    def to_reply(self, message: Message, decided_by: str, page: str) -> str | MessageSegment:
+        """What is sent for the first page of a passive reply. Handed over, a person is shown nothing."""
+        is_handed_over = self._transfers and decided_by == HUMAN and message.sender.channel == CHANNEL
+        return MessageSegment.transfer() if is_handed_over else page

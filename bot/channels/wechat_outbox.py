@@ -66,4 +66,4 @@ class WeChatOutbox:
                 break
             done += 1
         self._promises.settle(app_id, message.key)
-        return Sent(outcome=outcome, pages=done)
+        return Sent(outcome=outcome, pages=done, tells_of_rest=done == most < len(pages))

@@ -39,10 +39,11 @@ async def _fetch(client: ApiClient, media: Media) -> Picture | None:
     except AdapterException as error:
         logger.debug("no picture by its address: {}", type(error).__name__)
     try:
-        return await client.download_media(media.media_id, limit_bytes=PICTURE_BYTES)
+        picture = await client.download_media(media.media_id, limit_bytes=PICTURE_BYTES)
     except AdapterException as error:
-        logger.warning("a picture could not be fetched: {}", type(error).__name__)
+        logger.warning("一张图片没有取到：{}", type(error).__name__)
         return None
+    return picture if picture.content_type.startswith("image/") else None
 
 
 def _data_address(picture: Picture) -> str:

@@ -14,6 +14,7 @@ import typer
 from bot.cli.operations import opened_house
 from bot.conversation.errors import RejectedInput
 from bot.conversation.message import AccountKey, Conversation, Kind, Message
+from bot.conversation.taps import without_taps
 from bot.settings import Settings
 from bot.settings_source import read_settings
 
@@ -29,7 +30,7 @@ async def chat_as(address: str) -> None:
             if not line.strip():
                 continue
             delivery = await house.turnstile.pass_through(_message(sender, line.strip()))
-            typer.echo("\n".join(delivery.pages) or "（没有回复）")
+            typer.echo(without_taps("\n".join(delivery.pages)) or "（没有回复）")
             await house.worker.work_off()
 
 

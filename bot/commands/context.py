@@ -17,6 +17,9 @@ A value under `DEGRADED` says what doesn't work; its absence, or "", means all i
 """
 DEGRADED = "降级"
 
+HUMAN = "human"
+"""Decides the answer to who asks for a human: a channel may hand them over instead of saying it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandContext:

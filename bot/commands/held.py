@@ -31,17 +31,19 @@ class HeldAnswers:
         held = await self._deliveries.oldest_held(asker.account.id)
         if held is None or not held.remaining:
             return None if is_plain else CommandReply(text=self._wording.say("held_nothing"))
-        return CommandReply(text=self._handed_over(held), taken=held.inbox_id, taken_at=held.at)
+        is_among_others = await self._deliveries.has_several_held(asker.account.id)
+        text = self._handed_over(held, is_among_others=is_among_others)
+        return CommandReply(text=text, taken=held.inbox_id, taken_at=held.at)
 
-    def _handed_over(self, held: Delivery) -> str:
-        """The page as it was stored, with which it is and, the first time, what it answers.
+    def _handed_over(self, held: Delivery, *, is_among_others: bool) -> str:
+        """The page as it was stored, with which it is and, the first time or where others are held too, what it answers.
 
         It was rendered for its channel when it was stored, so it is marked as not to be rendered again.
         """
         page = as_shown(held.remaining[0])
         marked = self._wording.mark_page(page, held.next_page + 1, len(held.pages))
         question = clip(clean(held.question), QUESTION_CHARACTERS)
-        if held.next_page == 0 and question:
+        if question and (held.next_page == 0 or is_among_others):
             named = self._wording.say("held_first", question=question, page=marked)
             if shown_bytes(named) <= NAMED_PAGE_BYTES:
                 return named

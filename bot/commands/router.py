@@ -7,7 +7,7 @@ None, so that no message is swallowed.
 from loguru import logger
 
 from bot.commands.clearing import ClearingCommands
-from bot.commands.context import DEGRADED, Asker, CommandContext, CommandReply, StatusReport
+from bot.commands.context import DEGRADED, HUMAN, Asker, CommandContext, CommandReply, StatusReport
 from bot.commands.held import HeldAnswers
 from bot.commands.memory import MemoryCommands
 from bot.commands.parsing import Call, Command, parse
@@ -82,6 +82,8 @@ class Commands:
             return None
         if call.command is Command.CONTINUE:
             return await self._held.next_page(asker, is_plain=call.is_plain)
+        if call.command is Command.HUMAN:
+            return CommandReply(text=self._ask_for_human(asker), decided_by=HUMAN)
         return _reply(await self._carry_out(call, asker) or self._nothing_to_do(call))
 
     def _nothing_to_do(self, call: Call) -> str | None:
@@ -115,8 +117,6 @@ class Commands:
                 return await self._state(asker)
             case Command.PRIVACY:
                 return self._wording.say("privacy")
-            case Command.HUMAN:
-                return self._ask_for_human(asker)
             case _:
                 return await self._help(asker)
 

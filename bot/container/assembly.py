@@ -32,6 +32,7 @@ from bot.memory.ports import TurnWindow
 from bot.memory.recall import Recall
 from bot.metering import MeteredJudge
 from bot.metrics import Metrics
+from bot.pacing import Pace
 from bot.persona import Personas
 from bot.quick_replies import QuickReplies
 from bot.reactions import Reactions
@@ -63,6 +64,7 @@ class Assembly:
     clock: Clock
     metrics: Metrics
     journal: Journal
+    pace: Pace
 
     def assistant(
         self,
@@ -111,6 +113,7 @@ class Assembly:
             window=self.window,
             closing=self._closing(on_work),
             wording=wording,
+            pace=self.pace,
             policy=Policy(recall_k=settings.memory.recall_k, knowledge_k=settings.knowledge.k),
             clock=clock,
             metrics=self.metrics,

@@ -20,6 +20,7 @@ from bot.diagnosis.channels import (
     check_onebot_settings,
     check_port,
     check_superusers,
+    check_wechat_api,
     check_wechat_settings,
 )
 from bot.diagnosis.clock import check_clock
@@ -33,6 +34,7 @@ from bot.diagnosis.database import (
 from bot.diagnosis.folder import check_disk, check_folder, check_secret_files
 from bot.diagnosis.services import check_embedder, check_model, check_redis, date_of
 from bot.diagnosis.tracked import check_tracked_files
+from bot.logs import configure_logs
 from bot.metrics import Metrics
 from bot.rules.faq_file import FaqFile
 from bot.secrets_file import pepper_check, read_pepper, read_tryout
@@ -152,9 +154,12 @@ def _secrets(settings: Settings) -> tuple[dict[str, str], set[str]]:
     """Where a secret is written → its value; and the settings that hold one."""
     names = {key for key, info in known_fields().items() if info.repr is False}
     found: dict[str, str] = {}
-    for key in names:
+    for key in names - {"WECHAT__MORE_ACCOUNTS"}:
         group, _, name = key.lower().partition("__")
         found[key] = getattr(getattr(settings, group), name)
+    for number, account in enumerate(settings.wechat.more_accounts, start=2):
+        for name in ("token", "aes_key", "previous_aes_key", "app_secret"):
+            found[f"WECHAT__MORE_ACCOUNTS（第 {number} 个公众号的 {name}）"] = getattr(account, name)
     for name in ("pepper", "tryout.json"):
         if not (settings.data_folder / name).is_file():
             continue
@@ -168,11 +173,16 @@ def _secrets(settings: Settings) -> tuple[dict[str, str], set[str]]:
 
 
 async def _examine_channels(settings: Settings, report: DatabaseReport | None) -> list[Finding]:
-    wechat = settings.wechat
-    found = check_wechat_settings(wechat.app_id, wechat.token, wechat.aes_key)
+    accounts = settings.wechat.accounts
+    found = [] if accounts else check_wechat_settings("", "", "")
+    for each in accounts:
+        found += check_wechat_settings(each.app_id, each.token, each.aes_key)
+        if each.app_secret:
+            found += await check_wechat_api(each.app_id, each.app_secret, each.api_base, _api_fix)
     host = settings.host
     reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
-    found += await check_port(reached, settings.port, wechat.path, wechat.token if wechat.app_id else "")
+    path, token = (accounts[0].path, accounts[0].token) if accounts else (settings.wechat.path, "")
+    found += await check_port(reached, settings.port, path, token)
     found += check_onebot_settings(
         settings.onebot.access_token, is_loopback=settings.is_loopback, is_on=settings.has_onebot
     )
@@ -181,6 +191,14 @@ async def _examine_channels(settings: Settings, report: DatabaseReport | None) -
         configured=len(settings.superuser_addresses),
         claimed=report.superusers if report is not None else 0,
     )
+
+
+def _api_fix(errcode: int) -> str:
+    # Only where it is needed: it brings NoneBot, which puts a log of its own on standard output.
+    from bot.channels.wechat.api.errors import ApiError
+
+    configure_logs("WARNING")
+    return ApiError(errcode, is_about_token=True).fix
 
 
 async def _examine_redis(settings: Settings) -> list[Finding]:

@@ -30,6 +30,7 @@ from bot.loop_lag import LoopLag
 from bot.memory.short_term import ShortTermMemory
 from bot.metering import OrderWatch
 from bot.metrics import Metrics
+from bot.pacing import Pace
 from bot.persona import Personas
 from bot.rules.faq_file import FaqFile
 from bot.secrets_file import read_pepper
@@ -77,6 +78,7 @@ class House:
         self.catalogue = CatalogueFile(folder / "products.csv")
         self._faq = FaqFile(_with_default(folder / "faq.yaml", HOUSE_FOLDER / "rules" / "default_faq.yaml"))
         self.drafts = Drafts()
+        self._pace = Pace()
         assembly = Assembly(
             settings=settings,
             channels=channels,
@@ -94,6 +96,7 @@ class House:
             clock=clock,
             metrics=self.metrics,
             journal=self.journal,
+            pace=self._pace,
         )
         self.status = StatusBoard(
             jobs=self.stores.jobs,
@@ -111,6 +114,7 @@ class House:
             deliveries=self.stores.deliveries,
             consolidation=assembly.consolidation(),
             turnstile=self.turnstile,
+            pace=self._pace,
             metrics=self.metrics,
             clock=clock,
         )
@@ -143,12 +147,12 @@ class House:
         """Open the stores; nothing runs yet. Raises ConfigurationError or StoreUnavailable."""
         await asyncio.to_thread(self.stores.prepare)
         await self.stores.database.open()
+        await self.stores.wechat_replies.open()
 
     async def begin_work(self) -> None:
         """Take up what a stop or a crash left, and start the worker. After `open`, in the bot alone."""
         await self.desk.settle_after_crash()
         await self.stores.jobs.release_leases()
-        await self.stores.wechat_replies.open()
         if (code := await self.authority.issue_claim_code()) is not None:
             logger.info("首次启动：向机器人发送“/认领 {}”的人成为管理员，此码只显示这一次", code)
         self._supervisor.start("worker", self.worker.run)

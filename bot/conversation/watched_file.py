@@ -82,7 +82,7 @@ class WatchedFile(Generic[Content]):
             self._note(str(error))
             return
         self.problem = ""
-        logger.info("{} {}", self._what, "read" if is_first else "read again")
+        logger.info("{} {}", self._what, "已读入" if is_first else "有改动，已重新读入")
 
     def _load(self, stamp: _Stamp) -> Content:
         """Runs in a thread: 10,000 rules take about a second. Raises ConfigurationError."""

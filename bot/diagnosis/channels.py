@@ -7,7 +7,7 @@ import hashlib
 import re
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import httpx
 
@@ -81,6 +81,27 @@ async def check_port(host: str, port: int, path: str, token: str) -> list[Findin
     except httpx.HTTPError:
         return [occupied]
     return [fine("port", f"机器人正在 {base} 运行" + ("，公众号的签名核对通过" if token else ""))]
+
+
+async def check_wechat_api(
+    app_id: str, app_secret: str, api_base: str, explain: Callable[[int], str]
+) -> list[Finding]:
+    """Whether WeChat gives a token for the secret. `explain`: what the operator does about an errcode, or "".
+
+    The ordinary request of a stable token changes nothing: whoever asks gets the one in use.
+    """
+    asked = {"grant_type": "client_credential", "appid": app_id, "secret": app_secret}
+    try:
+        async with httpx.AsyncClient(trust_env=False, timeout=SECONDS) as client:
+            answer = (await client.post(f"{api_base}/cgi-bin/stable_token", json=asked)).json()
+        code = int(answer.get("errcode") or 0)
+    except (httpx.HTTPError, ValueError, AttributeError):
+        fix = "检查这台机器能不能上网、能不能访问公众号接口的网址（WECHAT__API_BASE）"
+        return [failure("wechat", f"连不上公众号 {app_id} 的接口", fix)]
+    if code:
+        fix = explain(code) or "在微信开放文档的“全局返回码”里查这个数字"
+        return [failure("wechat", f"公众号 {app_id} 的接口返回 {code}", fix)]
+    return [fine("wechat", f"公众号 {app_id} 的接口可用")]
 
 
 async def _answers_as_wechat_asks(client: httpx.AsyncClient, url: str, token: str) -> bool:

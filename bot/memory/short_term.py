@@ -167,14 +167,14 @@ class ShortTermMemory:
 
     def _note_failure(self, error: StoreUnavailable) -> None:
         if not self._is_cache_away:
-            logger.warning("short-term cache away, SQL serves: {}", error)
+            logger.warning("短期记忆的缓存（Redis）用不了，先用数据库：{}", error)
         self._is_cache_away = True
         self._asks_again_at = self._monotonic() + PAUSE_SECONDS
         self._filled.clear()
 
     def _note_answer(self) -> None:
         if self._is_cache_away:
-            logger.info("short-term cache back")
+            logger.info("短期记忆的缓存（Redis）恢复了")
         self._is_cache_away = False
 
     def _note_filled(self, place: _Place, filled: _Filled) -> None:

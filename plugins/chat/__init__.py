@@ -8,10 +8,12 @@ Invariant: whatever fails behind the turnstile, the platform gets no error, and 
 from fastapi import FastAPI
 from loguru import logger
 from nonebot import get_app, get_driver, on
-from nonebot.adapters import Bot, Event
+from nonebot.adapters import Bot
+from nonebot.matcher import current_bot, current_event
 
 from bot.channels.mapping import EventMapping
 from bot.container import House
+from bot.ports import DeliveryState
 
 app: FastAPI = get_app()
 house: House = app.state.house
@@ -21,25 +23,30 @@ chat = on(priority=1, block=True)
 
 
 @chat.handle()
-async def receive(bot: Bot, event: Event) -> None:
+async def receive() -> None:
     """Pass one event through. A channel with an outbox has sent the reply when this returns; the others
-    (WeChat's passive replies) take the first page from here."""
+    (WeChat's passive replies) take the first page from here.
+
+    Without parameters: NoneBot starts two tasks for each, which is half a millisecond an event.
+    """
+    bot, event = current_bot.get(), current_event.get()
     message = mapping.to_message(bot, event)
     if message is None:
         return
     try:
         delivery = await house.turnstile.pass_through(message)
     except Exception as error:  # the boundary between the platforms and the house
-        logger.opt(exception=error).error("a message could not be answered now")
+        logger.opt(exception=error).error("一条消息现在没能回答")
         if message.is_addressed:
             await bot.send(event, house.wording.say("apology_for_now"))
         return
-    if delivery.pages and house.desk.replies_passively(message):
+    is_fresh = delivery.state is DeliveryState.HELD and delivery.next_page == 0
+    if is_fresh and delivery.pages and house.desk.replies_passively(message):
         first = house.wording.mark_page(delivery.pages[0], 1, len(delivery.pages))
-        is_carried = await bot.send(event, first)
-        if not is_carried and house.desk.can_send(message):
-            # Promised to customer service in the moment in which the answer was done.
-            await house.desk.hand_over(message, delivery)
+        is_carried = await bot.send(event, mapping.to_reply(message, delivery.decided_by, first))
+        if not is_carried:
+            # Promised to customer service in the moment in which the answer was done, or held.
+            await house.turnstile.hand_over(message, delivery)
 
 
 @get_driver().on_bot_connect

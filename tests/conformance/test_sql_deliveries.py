@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.ports import Delivery, DeliveryState
+from bot.storage.sql.deliveries import PROMISE
 from identity.model import Account
 from tests.integration.database_fixture import NOON, Stores, a_delivery, a_message, open_stores
 
@@ -147,3 +148,45 @@ async def test_what_is_handed_over_leaves_no_words(stores: Stores, account: Acco
     await stores.deliveries.seal("wechat", "wx1", "2", b"<xml>", carries_answer=True)
     assert await stores.rows(words) == [("[]", ""), ("[]", "")]
     assert (await found(stores, taken)).state is DeliveryState.SENT
+
+
+async def test_a_promise_is_known_after_a_restart_and_outlives_other_seals(stores: Stores) -> None:
+    await stores.deliveries.seal("wechat", "wx1", "promised", PROMISE, carries_answer=False)
+    await stores.deliveries.seal("wechat", "wx1", "answered", b"<xml/>", carries_answer=True)
+    await stores.deliveries.seal("other", "wx1", "elsewhere", PROMISE, carries_answer=False)
+    assert await stores.deliveries.promised("wechat") == (("wx1", "promised"),)
+    stores.clock.step(hours=1)
+    assert await stores.deliveries.purge_seals(stores.clock.now()) == 1
+    assert await stores.deliveries.promised("wechat") == (("wx1", "promised"),)
+    stores.clock.step(hours=48)
+    assert await stores.deliveries.purge_seals(stores.clock.now()) == 2
+    assert await stores.deliveries.promised("wechat") == ()
+
+
+@pytest.mark.parametrize("state", [DeliveryState.SENDING, DeliveryState.UNKNOWN, DeliveryState.SENT])
+async def test_what_goes_another_way_is_not_sealed_as_an_answer(
+    stores: Stores, account: Account, state: DeliveryState
+) -> None:
+    entry = await answered(stores, account, "late", "一")
+    await stores.deliveries.mark_delivery(entry, state, 0)
+    sealed = await stores.deliveries.seal("wechat", "wx1", "late", b"<xml/>", carries_answer=True)
+    assert sealed == PROMISE
+    assert (await found(stores, entry)).state is state
+
+
+async def test_a_page_that_was_fetched_is_not_sealed_either(stores: Stores, account: Account) -> None:
+    entry = await answered(stores, account, "late", "一", "二")
+    await stores.deliveries.mark_delivery(entry, DeliveryState.HELD, 1)
+    sealed = await stores.deliveries.seal("wechat", "wx1", "late", b"<xml/>", carries_answer=True)
+    assert sealed == PROMISE
+    assert (await found(stores, entry)).remaining == ("二",)
+
+
+async def test_whether_several_answers_are_held(stores: Stores, account: Account) -> None:
+    await answered(stores, await stores.account("o-wang"), "0", "别人的")
+    first = await answered(stores, account, "1", "一", "二")
+    assert not await stores.deliveries.has_several_held(account.id)
+    await answered(stores, account, "2", "三")
+    assert await stores.deliveries.has_several_held(account.id)
+    await stores.deliveries.mark_delivery(first, DeliveryState.SENT, 2)
+    assert not await stores.deliveries.has_several_held(account.id)

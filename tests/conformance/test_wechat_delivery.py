@@ -32,14 +32,11 @@ from tests.conformance.wechat_app import (
 
 AT_ONCE = Deadlines(typing_seconds=0.0, ready_seconds=0.0, hold_seconds=0.0, drain_seconds=0.0)
 """No delivery waits: each answers what there is."""
-PATIENT = Deadlines(
-    ready_seconds=60.0, answer_seconds=60.0, listening_seconds=60.0, hold_seconds=60.0, retry_seconds=60.0
-)
+PATIENT = Deadlines(ready_seconds=60.0, answer_seconds=60.0, hold_seconds=60.0, retry_seconds=60.0)
 QUICK = Deadlines(
     typing_seconds=0.2,
     ready_seconds=0.9,
     answer_seconds=0.95,
-    listening_seconds=1.0,
     hold_seconds=1.2,
     retry_seconds=2.0,
 )
@@ -515,8 +512,25 @@ async def test_a_late_answer_is_promised_where_customer_service_is_open(account:
     assert (store.answered, service.sent) == (set(), [])
 
 
-async def test_a_promise_is_not_acknowledged_before_it_is_durable():
-    gate, store, service = Gate(), SlowStore(), await open_service()
+class SlowToPromise(SlowStore):
+    """And may fail at it."""
+
+    def __init__(self, error: Exception | None) -> None:
+        super().__init__()
+        self.error = error
+
+    async def promise(self, app_id: str, key: str) -> bytes:
+        self.asked.append(False)
+        await self.open.wait()
+        if self.error:
+            raise self.error
+        return await super().promise(app_id, key)
+
+
+@pytest.mark.parametrize("error", [None, OSError("disk")])
+async def test_a_promise_is_neither_acknowledged_nor_told_before_it_is_durable(error: Exception | None):
+    """An answer that comes in that moment waits; where it cannot be promised, the response carries it."""
+    gate, store, service = Gate(), SlowToPromise(error), await open_service()
     deadlines = Deadlines(ready_seconds=0.0)
     async with (
         wechat_app(handler=gate, deadlines=deadlines, store=store, service=service) as app,
@@ -525,11 +539,36 @@ async def test_a_promise_is_not_acknowledged_before_it_is_durable():
         post = asyncio.create_task(app.post(*wechat.post(question(wechat))))
         await until(lambda: bool(store.asked))
         gate.open.set()
-        await until_handled(app)
-        assert (post.done(), gate.carried) == (False, [False])
+        run = next(iter(app.adapter._runs._in_flight.values()))
+        await until(lambda: run.decision is not None)
+        assert (post.done(), gate.carried) == (False, [])
         store.open.set()
+        assert read(wechat, await post) == ("想好了" if error else "")
+        await until(lambda: app.adapter._runs._in_flight == {})
+    assert gate.carried == [bool(error)]
+    assert await store.is_promised(APP_ID, "oA/1") is not bool(error)
+
+
+async def test_shutdown_does_not_wait_for_a_promise_for_ever():
+    gate, store, service = Gate(), SlowToPromise(None), await open_service()
+    gate.open.set()
+    deadlines = Deadlines(ready_seconds=0.05, drain_seconds=0.1)
+    entered = asyncio.Event()
+
+    async def handler(bot: Bot, event: Event) -> None:
+        await until(lambda: bool(store.asked))
+        entered.set()
+        await gate(bot, event)
+
+    async with (
+        wechat_app(handler=handler, deadlines=deadlines, store=store, service=service) as app,
+        app.wechat() as wechat,
+    ):
+        post = asyncio.create_task(app.post(*wechat.post(question(wechat))))
+        await entered.wait()
+        await app.adapter._runs.close()
         assert (await post).content == b"success"
-        assert await store.is_promised(APP_ID, "oA/1")
+    await until(lambda: gate.carried == [False])
 
 
 async def test_what_typing_teaches_decides():

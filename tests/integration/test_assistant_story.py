@@ -342,7 +342,15 @@ async def test_withdrawing_erases_everything(shop: LivingHouse) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "key"), [(Kind.VOICE, "voice_unheard"), (Kind.UNSUPPORTED, "unsupported"), (Kind.TEXT, "ping")]
+    ("kind", "key"),
+    [
+        (Kind.VOICE, "voice_unheard"),
+        (Kind.IMAGE, "image_unread"),
+        (Kind.LOCATION, "location_received"),
+        (Kind.LINK, "link_received"),
+        (Kind.UNSUPPORTED, "unsupported"),
+        (Kind.TEXT, "ping"),
+    ],
 )
 async def test_what_cannot_be_read_is_said_to_be(shop: LivingHouse, kind: Kind, key: str) -> None:
     assert await shop.say("", kind=kind) == shop.house.wording.say(key)
@@ -352,6 +360,29 @@ async def test_what_cannot_be_read_is_said_to_be(shop: LivingHouse, kind: Kind, 
 async def test_a_voice_with_words_and_a_tap_are_talk(shop: LivingHouse) -> None:
     assert await shop.say("有伞吗", kind=Kind.VOICE) == "收到：有伞吗"
     assert await shop.say("几点开门", kind=Kind.CLICK) == "每天 9:00–21:00。"
+
+
+async def test_a_scanned_code_is_input_for_the_rules(shop: LivingHouse) -> None:
+    await shop.greet("li", channel=WECHAT)
+    welcome = shop.house.wording.say("welcome", name="记得")
+    said = await shop.say("几点开门", by="new", channel=WECHAT, kind=Kind.FOLLOW)
+    assert said == f"{welcome}\n\n每天 9:00–21:00。"
+    assert await shop.say("7", by="other", channel=WECHAT, kind=Kind.FOLLOW) == welcome
+    assert await shop.say("几点开门", channel=WECHAT, kind=Kind.SCAN) == "每天 9:00–21:00。"
+    assert await shop.say("7", channel=WECHAT, kind=Kind.SCAN) == ""
+    assert shop.model.requests == [] and shop.count("turn") == 0
+
+
+async def test_a_page_taken_while_nobody_could_carry_it_comes_before_the_next(shop: LivingHouse) -> None:
+    """A 「继续」 whose own deliveries were over when it ran holds the first page: it is not skipped."""
+    await shop.greet("li", channel=WECHAT)
+    shop.model.script("一|二|三")
+    asked = shop.message("讲三段", channel=WECHAT)
+    await shop.house.turnstile.pass_through(asked)
+    fetched_in_vain = shop.message("继续", channel=WECHAT)
+    await shop.house.turnstile.pass_through(fetched_in_vain)
+    seen = [await shop.say("继续", channel=WECHAT) for _ in range(3)]
+    assert ["一" in seen[0], "二" in seen[1], "三" in seen[2]] == [True, True, True], seen
 
 
 async def test_asking_for_a_person(shop: LivingHouse) -> None:

@@ -24,6 +24,7 @@ from bot.diagnosis.tracked import check_tracked_files
 from bot.settings_source import read_settings
 from identity.directory import Proof
 from simulators.openai import Answer, OpenAiServer
+from simulators.wechat import WeChatServer
 from tests.integration.valkey_fixture import run_valkey
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -290,6 +291,25 @@ async def test_a_model_out_of_money(good: SetUp, model: OpenAiServer) -> None:
     model.script(Answer.failure(402))
     (finding,) = await good.findings(Level.FAILURE)
     assert finding.check == "model" and "充值" in finding.fix
+
+
+async def test_the_api_of_each_official_account_is_asked(good: SetUp) -> None:
+    secret = "5" * 32
+    app_id = good.environment["WECHAT__APP_ID"]
+    async with WeChatServer("http://127.0.0.1:9/wechat", "token", app_id, app_secret=secret) as wechat:
+        good.environment |= {"WECHAT__APP_SECRET": secret, "WECHAT__API_BASE": wechat.api.base_url}
+        assert await good.findings(Level.FAILURE) == []
+        good.environment["WECHAT__APP_SECRET"] = "6" * 32
+        (finding,) = await good.findings(Level.FAILURE)
+        assert finding.check == "wechat" and "AppSecret" in finding.fix
+    (finding,) = await good.findings(Level.FAILURE)
+    assert finding.check == "wechat" and "上网" in finding.fix
+
+
+async def test_a_second_official_account_is_examined_too(good: SetUp) -> None:
+    good.environment["WECHAT__MORE_ACCOUNTS"] = '[{"app_id":"gh_1","token":"abc123","path":"/second"}]'
+    (finding,) = await good.findings(Level.FAILURE)
+    assert "原始 ID" in finding.said
 
 
 async def test_redis_answers(good: SetUp) -> None:

@@ -34,6 +34,7 @@ from bot.channels.wechat.promise import TRANSITIONS, next_at, step
 from bot.channels.wechat.store import SUCCESS
 
 D = Deadlines()
+WECHAT_SECONDS = 5.0
 ANSWER, WAIT = b"<xml>answer", b"<xml>wait"
 
 
@@ -141,7 +142,7 @@ def test_what_the_store_had_before_is_said_instead():
 
 def test_a_second_text_is_not_carried():
     state, _ = play(at(0.0), says(1.0), says(1.1, b"<xml>second"))
-    assert (state.body, state.is_given_away) == (ANSWER, False)
+    assert (state.body, state.offered) == (ANSWER, None)
 
 
 def test_a_store_that_fails_does_not_silence():
@@ -172,7 +173,7 @@ def test_early_deliveries_are_silent_past_five_seconds():
     assert [owed.number for owed in state.owed] == [2]
 
 
-@pytest.mark.parametrize("ready_at", [5.0, 5.9, 7.0])
+@pytest.mark.parametrize("ready_at", [4.8, 5.9, 7.0])
 def test_an_answer_between_deliveries_waits_for_the_next(ready_at: float):
     state, done = play(at(0.0), tick(4.5), says(ready_at), Ended(now=ready_at))
     # Not written down: if nobody comes for it, it must be there to be fetched.
@@ -293,6 +294,13 @@ def test_a_late_answer_is_promised_and_then_acknowledged():
     assert (state.phase, state.body, done) == (Phase.OVER, SUCCESS, [answers(4)])
 
 
+def test_a_promise_is_not_acknowledged_before_it_is_durable():
+    state, done = play(at(0.0, age=10.0), tick(4.5, is_open=True), tick(4.8, is_open=True))
+    assert (state.phase, done) == (Phase.WRITING, [Promise()])
+    # Nobody hears this one any more.
+    assert play(tick(6.0), start=state)[1] == [answers(1)]
+
+
 def test_typing_and_promise_of_a_late_tick():
     _, done = play(at(0.0, may_type=True), tick(4.5, is_open=True))
     assert done == [ShowTyping(), Promise()]
@@ -322,11 +330,27 @@ def test_a_promise_that_fails_at_the_last_delivery_concedes_at_once():
     assert (state.phase, done) == (Phase.CONCEDING, [Promise(), Concede()])
 
 
-@pytest.mark.parametrize("meanwhile", [says(4.55), Ended(now=4.55)])
-def test_a_promise_that_fails_after_the_answer_was_given_away(meanwhile: Happening):
-    """Its sender was told to use customer service: a passive reply would be the second."""
-    state, done = play(at(0.0), tick(4.5, is_open=True), meanwhile, Failed(now=4.6))
-    assert (state.body, done) == (SUCCESS, [Promise(), answers(1)])
+def test_an_answer_while_the_promise_is_written_waits_for_it():
+    state, done = play(at(0.0), tick(4.5, is_open=True), says(4.55), says(4.56, b"<xml>second"))
+    assert (state.phase, state.body, state.offered, done) == (Phase.WRITING, SUCCESS, ANSWER, [Promise()])
+    kept, done = play(Written(body=SUCCESS), start=state)
+    assert (kept.body, kept.offered, done) == (SUCCESS, None, [answers(1)])
+    # No promise, so it goes the passive way after all.
+    failed, _ = play(Failed(now=4.6), start=state)
+    assert (failed.phase, failed.offered, failed.is_passive) == (Phase.WRITING, None, True)
+    state, done = play(Failed(now=4.6), Ended(now=4.6), Written(body=ANSWER), start=state)
+    assert (state.phase, state.body, state.offered) == (Phase.OVER, ANSWER, None)
+    assert done == [Seal(body=ANSWER, carries_answer=True), answers(1, body=ANSWER)]
+
+
+def test_an_answer_offered_to_a_promise_that_fails_late_waits_for_the_next_delivery():
+    state, done = play(at(0.0), tick(4.5, is_open=True), says(4.55), Ended(now=4.6), Failed(now=5.5))
+    assert (state.phase, state.body, done) == (Phase.READY, ANSWER, [Promise()])
+
+
+def test_silence_while_a_promise_fails():
+    state, done = play(at(0.0), tick(4.5, is_open=True), Ended(now=4.55), Failed(now=4.6))
+    assert (state.phase, state.body, done) == (Phase.OVER, SUCCESS, [Promise(), answers(1)])
 
 
 # Silence
@@ -444,7 +468,7 @@ class World:
             self.give_up()
         elif number in self.since:
             self.current = number
-            self.later(D.listening_seconds, lambda: self.give_up() if self.current == number else None)
+            self.later(WECHAT_SECONDS, lambda: self.give_up() if self.current == number else None)
 
     def duplicate(self, stays_seconds: float) -> None:
         """A delivery out of turn: beside another, or a fourth."""
@@ -508,7 +532,7 @@ class World:
     def respond(self, answer: Answer) -> None:
         for number in answer.numbers:
             self.said.append(answer.body)
-            if self.now < self.since.pop(number) + D.listening_seconds:
+            if self.now < self.since.pop(number) + WECHAT_SECONDS:
                 self.heard.append(answer.body)
                 self.current = None if self.current == number else self.current
 
@@ -547,13 +571,20 @@ class World:
         self.in_this_life(max(0.0, self.ready_at - self.now), self.finish)
 
     def finish(self) -> None:
-        if self.think is not None and not self.sent_by_service:
-            body = b"answer %d" % next(self.renderings)
-            before = self.state
-            self.apply(Spoke(body=body, now=self.now))
-            is_carried = before is not None and self.state is not None and self.state.body is body
-            if not is_carried and self.is_open:
-                self.sent_by_service += 1
+        if self.think is None or self.sent_by_service:
+            self.apply(Ended(now=self.now))
+            return
+        body = b"answer %d" % next(self.renderings)
+        self.apply(Spoke(body=body, now=self.now))
+        self.decide(body)
+
+    def decide(self, body: bytes) -> None:
+        if self.state is not None and self.state.offered == body:
+            self.in_this_life(TENTH, lambda: self.decide(body))
+            return
+        is_carried = self.state is not None and self.state.body == body
+        if not is_carried and self.stored == SUCCESS and self.is_open:
+            self.sent_by_service += 1
         self.apply(Ended(now=self.now))
 
     def kill(self) -> None:
@@ -630,10 +661,13 @@ def check(world: World) -> None:
 def test_a_life_without_a_restart(world: World):
     world.run()
     check(world)
-    assert world.faults == 0 or world.most_attempts < 3, "「故障」"
+    # A promise is not acknowledged before it is written down, come what may: such a disk takes too long.
+    is_too_slow = world.write_seconds > 0.2 and world.opens_at < world.now
+    assert world.faults == 0 or world.most_attempts < 3 or is_too_slow, "「故障」"
     if world.think is not None and world.stored == SUCCESS:
-        # Promised: sent where it was open still, else held.
-        assert world.sent_by_service or world.closes_at <= (world.ready_at or 0.0)
+        # Promised: sent where it was open still when that was decided, else held.
+        decided_at = (world.ready_at or 0.0) + world.write_seconds + 2 * TENTH
+        assert world.sent_by_service or world.closes_at <= decided_at
     is_fair = world.most_attempts == 3 and world.can_promise
     if is_fair and world.think is not None and world.stored is not None:
         assert world.runs == 1, "the handler ran again"

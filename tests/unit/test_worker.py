@@ -13,6 +13,7 @@ from bot.conversation.turn import Turn
 from bot.memory.consolidation import Consolidation
 from bot.memory.judge import Judgement
 from bot.metrics import Metrics
+from bot.pacing import Pace
 from bot.ports import JobTicket
 from bot.worker import LEASE_SECONDS, OUTAGE_DELAY_SECONDS, RETRY_DELAY_SECONDS, SEALS_KEPT, Worker
 from tests.story_fakes import HANG_SECONDS, NOW, WayIn, message, settle
@@ -95,6 +96,7 @@ class Shed:
             deliveries=self.way.deliveries,  # type: ignore[arg-type]
             consolidation=self.consolidation,
             turnstile=self.way.turnstile,
+            pace=Pace(),
             metrics=self.metrics,
             clock=self.way.clock,
         )

@@ -32,7 +32,7 @@ class Bot(BaseBot):
 
         True: the open response carries it, or that to WeChat's next delivery does.
         False: none can: it is the second one, the answer was promised to come by customer service, the person
-        was told to fetch it, the event takes no answer, or it is over.
+        was told to fetch it, the event takes no answer, or it is over. What was promised is durably so then.
 
         Raises:
             TypeError: the event is not from WeChat.

@@ -36,7 +36,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoke:
-    """The handler answered. It is carried when `State.body` is this very object afterwards."""
+    """The handler answered. It is carried when `State.body` is this afterwards; while `State.offered` is,
+    that is not known."""
 
     body: bytes
     now: float

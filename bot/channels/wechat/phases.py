@@ -19,9 +19,8 @@ class Deadlines:
     ready_seconds: float = 4.5
     """An answer ready by then still reaches WeChat in time over a slow line."""
     answer_seconds: float = 4.8
-    """A last delivery waits for the disk no longer than this."""
-    listening_seconds: float = 5.0
-    """Nobody reads a response that begins later."""
+    """The last moment to begin a response that is heard. What comes later waits for the next delivery, and a
+    last delivery waits for the disk no longer."""
     hold_seconds: float = 6.0
     """An early delivery stays open past WeChat's five, for only silence makes WeChat deliver again."""
     retry_seconds: float = 10.0
@@ -78,7 +77,7 @@ class State:
     """What deliveries hear, or will; means nothing while WORKING and CONCEDING."""
     is_passive: bool = False
     """A promise could not be written down; none is tried again."""
-    is_given_away: bool = False
-    """An answer came while the promise was being written: its sender sends it another way."""
+    offered: bytes | None = None
+    """An answer that came while the promise was being written: whether it is carried depends on that."""
     has_ended: bool = False
     """The handler is done."""

@@ -40,7 +40,7 @@ from .phases import Deadlines, Owed, Phase, State
 from .store import SUCCESS
 
 LAST_ATTEMPT = 3
-
+"""By the documents. A fourth is survived, not counted on."""
 
 Step: TypeAlias = tuple[State, tuple[Effect, ...]]
 Rule: TypeAlias = Callable[[State, Any, Deadlines], Step]
@@ -122,8 +122,10 @@ def _speak(state: State, it: Spoke, d: Deadlines) -> Step:
     return _settle(state, SUCCESS)
 
 
-def _give_away(state: State, _: Spoke, __: Deadlines) -> Step:
-    return replace(state, is_given_away=state.body == SUCCESS), ()
+def _offer(state: State, it: Spoke, _: Deadlines) -> Step:
+    """A promise that cannot be written down is none, and the answer goes the passive way after all."""
+    is_open = state.body == SUCCESS and state.offered is None
+    return replace(state, offered=it.body) if is_open else state, ()
 
 
 def _fall_silent(state: State, it: Ended, d: Deadlines) -> Step:
@@ -165,8 +167,10 @@ def _wait_on(state: State, it: Ticked, d: Deadlines) -> Step:
 
 
 def _write_on(state: State, it: Ticked, d: Deadlines) -> Step:
-    """At the last moment of the last delivery the bytes go out before they are durable: better than a fault."""
-    due = [owed.number for owed in state.owed if owed.is_last and it.now >= owed.since + d.answer_seconds]
+    """At the last moment of a last delivery its bytes go out before they are durable: better than a fault.
+    Not a promise: who hears `success` has nothing but what was written down."""
+    late = [owed.number for owed in state.owed if owed.is_last and it.now >= owed.since + d.answer_seconds]
+    due = [] if state.body == SUCCESS else late
     state, answers = _respond(replace(state, ticked_at=it.now), due, state.body)
     return _release(state, it.now, d, answers)
 
@@ -182,9 +186,13 @@ def _write(state: State, it: Written, _: Deadlines) -> Step:
 
 def _fail(state: State, it: Failed, d: Deadlines) -> Step:
     """To answer is better than to remember; but what was not promised durably is not promised."""
-    if state.body != SUCCESS or state.is_given_away or state.has_ended:
+    if state.body != SUCCESS:
         return _settle(state, state.body)
-    passive = replace(state, phase=Phase.WORKING, is_passive=True)
+    passive = replace(state, phase=Phase.WORKING, is_passive=True, offered=None)
+    if state.offered is not None:
+        return _speak(passive, Spoke(body=state.offered, now=it.now), d)
+    if state.has_ended:
+        return _settle(state, SUCCESS)
     return _work_on(passive, Ticked(now=it.now, is_service_open=False), d)
 
 
@@ -192,7 +200,7 @@ def _settle(state: State, body: bytes) -> Step:
     phase = Phase.OVER if state.has_ended else Phase.SETTLED
     numbers = tuple(owed.number for owed in state.owed)
     answers = (Answer(numbers=numbers, body=body),) if numbers else ()
-    return replace(state, phase=phase, body=body, owed=()), answers
+    return replace(state, phase=phase, body=body, owed=(), offered=None), answers
 
 
 def _release(state: State, now: float, d: Deadlines, before: tuple[Effect, ...] = ()) -> Step:
@@ -210,7 +218,7 @@ def _respond(state: State, numbers: Collection[int], body: bytes) -> tuple[State
 
 
 def _is_heard(state: State, now: float, d: Deadlines) -> bool:
-    return any(now < owed.since + d.listening_seconds for owed in state.owed)
+    return any(now < owed.since + d.answer_seconds for owed in state.owed)
 
 
 def _is_expecting(state: State, now: float, d: Deadlines) -> bool:
@@ -256,7 +264,7 @@ TRANSITIONS: Mapping[Phase, Mapping[type[Happening], Rule]] = MappingProxyType(
             Delivered: _join,
             Left: _leave,
             Found: _stay,
-            Spoke: _give_away,
+            Spoke: _offer,
             Ended: _end,
             Ticked: _write_on,
             Drafted: _stay,

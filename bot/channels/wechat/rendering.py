@@ -15,7 +15,7 @@ PAGE_BYTES = 2000
 MARK_BYTES = 160
 """Kept free on each of several pages. The default mark with its tap as a link takes 103."""
 HEADING_BYTES = 64
-"""Kept free besides on the first of several: a held answer is handed over with the question it answers."""
+"""Kept free besides on each of several: a held page is handed over with the question it answers."""
 MORE = f"\n({{number}}/{{total}}) 回复“{TAP_START}继续{TAP_END}”"
 LAST = "\n({number}/{total})"
 _SENTENCE_END = re.compile(r"""[。！？!?…；;\n]+[”’」』）)】》"' \n]*""")
@@ -28,14 +28,14 @@ _BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
 def pages(text: str, *, limit_bytes: int = PAGE_BYTES) -> tuple[str, ...]:
     """Cut a reply. () for nothing to say. The pages carry no marks yet: see `mark_page`.
 
-    A text that fits is one page; of several, each keeps MARK_BYTES free, the first HEADING_BYTES more.
+    A text that fits is one page; of several, each keeps MARK_BYTES and HEADING_BYTES free.
     Taps count as the links they become.
     """
     text = _BLANK_LINES.sub("", tidy(text)).rstrip()
     sent = shown(text)
     if len(sent.encode()) <= limit_bytes:
         return (text,) if text else ()
-    room = limit_bytes - MARK_BYTES
+    room = limit_bytes - MARK_BYTES - HEADING_BYTES
     return tuple(TAP_ANCHOR.sub(f"{TAP_START}\\1{TAP_END}", part) for part in _cut(sent, room))
 
 
@@ -58,11 +58,11 @@ def shorten(text: str, limit_bytes: int = PAGE_BYTES) -> str:
 
 
 def _cut(text: str, room: int) -> list[str]:
-    """Parts of at most `room` bytes that join to `text`; HEADING_BYTES less in the first."""
+    """Parts of at most `room` bytes that join to `text`."""
     parts: list[str] = []
     rest = text
     while rest:
-        end = _page_end(rest, room if parts else room - HEADING_BYTES)
+        end = _page_end(rest, room)
         parts.append(rest[:end])
         rest = rest[end:]
     return parts

@@ -9,7 +9,7 @@ message that is answered within a second costs one task and one timer.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nonebot.utils import logger_wrapper
 
@@ -37,6 +37,10 @@ from .promise import next_at, step
 from .service import CustomerService
 from .store import SUCCESS, ReplyStore
 
+CROWD = 100
+"""Messages in flight. What a crowd is to be told at its last moment takes about a millisecond each."""
+EARLIER_SECONDS = 1.0
+"""At most: so much earlier a large crowd's last moment is, so that the last of them is told in time."""
 _CANCEL_SECONDS = 1.0
 """For a cancelled run to put its things away."""
 _GONE = State(phase=Phase.OVER, has_ended=True)
@@ -56,7 +60,7 @@ class Delivery:
 class _Run:
     """A message being answered."""
 
-    __slots__ = ("alarm", "delivery", "has_spoken", "posts", "responses", "state", "task")
+    __slots__ = ("alarm", "decision", "delivery", "has_spoken", "posts", "responses", "state", "task")
 
     def __init__(self, delivery: Delivery) -> None:
         self.delivery = delivery
@@ -65,6 +69,8 @@ class _Run:
         self.responses: dict[int, asyncio.Future[bytes]] = {}
         self.alarm: asyncio.TimerHandle | None = None
         self.has_spoken = False
+        self.decision: asyncio.Future[None] | None = None
+        """What a sender waits for whose answer came while a promise was being written."""
         self.task: asyncio.Task[None]
 
 
@@ -90,6 +96,7 @@ class Runs:
         self._drafts = drafts
         self._service = service
         self._deadlines = deadlines
+        self._crowded: dict[int, Deadlines] = {}
         self._waiting_line = waiting_line
         self._unfinished_mark = unfinished_mark
         self._now = now
@@ -133,7 +140,7 @@ class Runs:
 
     async def offer(self, event: Event, reply: str | Message) -> bool:
         """Answer `event`. True: an open response carries the reply, or the next one will. False: none can any
-        more. Decided before anything is awaited; where it is to be written down, that is done on return."""
+        more. Decided at once, unless a promise is being written: then by whether it could be."""
         run = self._in_flight.get((event.app_id, event.key))
         if run is None or run.delivery.event is not event:
             return False
@@ -141,10 +148,6 @@ class Runs:
         if body == SUCCESS:
             return True  # Nothing to show: silence says it.
         write = self._apply(run, Spoke(body=body, now=_time()))
-        is_carried = run.state.body is body
-        if run.has_spoken and not is_carried:
-            _log("WARNING", "一条消息只能被动回复一次，后一条没有发出")
-        run.has_spoken = run.has_spoken or is_carried
         if write is not None:
             # Here rather than in a task of its own: the handler is one already.
             try:
@@ -152,6 +155,13 @@ class Runs:
             except asyncio.CancelledError:
                 self._spawn(self._write(run, write))
                 raise
+        elif run.state.offered is body:
+            run.decision = asyncio.get_running_loop().create_future()
+            await run.decision
+        is_carried = run.state.body == body
+        if run.has_spoken and not is_carried:
+            _log("WARNING", "一条消息只能被动回复一次，后一条没有发出")
+        run.has_spoken = run.has_spoken or is_carried
         return is_carried
 
     async def close(self) -> None:
@@ -172,6 +182,7 @@ class Runs:
             run.state = _GONE
             self._forget(run)
             _respond(run, tuple(run.responses), SUCCESS)
+            _decide(run)
 
     def _busy(self) -> set[asyncio.Task[None]]:
         return self._writes | {run.task for run in self._in_flight.values() if not run.task.done()}
@@ -194,7 +205,7 @@ class Runs:
 
     def _apply(self, run: _Run, happening: Happening) -> Seal | Promise | None:
         """Do what is to be done, all but the writing, which is for the caller."""
-        run.state, effects = step(run.state, happening, self._deadlines)
+        run.state, effects = step(run.state, happening, self._deadlines_now())
         write: Seal | Promise | None = None
         for effect in effects:
             match effect:
@@ -207,13 +218,25 @@ class Runs:
                 case ShowTyping():
                     self._show_typing(run.delivery.event)
         self._set_alarm(run)
+        if run.decision is not None and run.state.offered is None:
+            _decide(run)
         if run.state.phase is Phase.OVER:
             self._forget(run)
         return write
 
+    def _deadlines_now(self) -> Deadlines:
+        crowd = len(self._in_flight) // CROWD * CROWD
+        if not crowd:
+            return self._deadlines
+        if crowd not in self._crowded:
+            earlier = min(crowd / 1000, EARLIER_SECONDS)
+            ready_seconds = self._deadlines.ready_seconds - earlier
+            self._crowded[crowd] = replace(self._deadlines, ready_seconds=ready_seconds)
+        return self._crowded[crowd]
+
     def _set_alarm(self, run: _Run) -> None:
         """One timer a run. One that is early is let ring: most are never needed."""
-        at = next_at(run.state, self._deadlines)
+        at = next_at(run.state, self._deadlines_now())
         if run.alarm is not None and (at is None or at < run.alarm.when()):
             run.alarm.cancel()
             run.alarm = None
@@ -266,6 +289,11 @@ def _respond(run: _Run, numbers: tuple[int, ...], body: bytes) -> None:
         response = run.responses.get(number)
         if response is not None and not response.done():
             response.set_result(body)
+
+
+def _decide(run: _Run) -> None:
+    if run.decision is not None and not run.decision.done():
+        run.decision.set_result(None)
 
 
 def _time() -> float:

@@ -41,17 +41,16 @@ _INSERT = Statement(
         *("state", "decided_by", "question", "at"),
     )
 )
+_IS_HELD = (
+    delivery.c.account_id == bindparam("account"),
+    delivery.c.at >= bindparam("since"),
+    delivery.c.next_page < delivery.c.page_count,
+    delivery.c.state != constant(DeliveryState.SENDING),
+    delivery.c.state != constant(DeliveryState.SENT),
+)
+_SEVERAL_HELD = Statement(select(delivery.c.inbox_id).where(*_IS_HELD).limit(2))
 _OLDEST_HELD = Statement(
-    select(*DELIVERY_COLUMNS)
-    .where(
-        delivery.c.account_id == bindparam("account"),
-        delivery.c.at >= bindparam("since"),
-        delivery.c.next_page < delivery.c.page_count,
-        delivery.c.state != constant(DeliveryState.SENDING),
-        delivery.c.state != constant(DeliveryState.SENT),
-    )
-    .order_by(delivery.c.at, delivery.c.inbox_id)
-    .limit(1)
+    select(*DELIVERY_COLUMNS).where(*_IS_HELD).order_by(delivery.c.at, delivery.c.inbox_id).limit(1)
 )
 _NO_PAGES, _NOTHING = constant("[]"), constant("")
 # `json.dumps` with an option makes an encoder at each call, for three times what encoding a page takes.
@@ -107,6 +106,11 @@ _HAND_OVER_FIRST = Statement(
     .where(delivery.c.inbox_id == bindparam("inbox"), delivery.c.next_page == constant(0))
     .values(_ONE_MORE)
 )
+_STATE = Statement(
+    select(delivery.c.state, delivery.c.next_page).where(
+        delivery.c.inbox_id == bindparam("inbox"), delivery.c.page_count > constant(0)
+    )
+)
 _SPEND_PAYLOAD = Statement(
     update(inbox)
     .where(inbox.c.id == bindparam("inbox"), inbox.c.state != constant("accepted"))
@@ -142,6 +146,11 @@ _PROMISED_KEYS = Statement(
         seal.c.channel == bindparam("channel"), seal.c.body == bindparam("promise")
     )
 )
+
+
+def _is_on_its_way(connection: sqlite3.Connection, inbox_id: int) -> bool:
+    found = _STATE.first(connection, inbox=inbox_id)
+    return found is not None and (found[0] != DeliveryState.HELD or found[1] > 0)
 
 
 def delivery_of(row: Row) -> Delivery:
@@ -208,6 +217,10 @@ class SqlDeliveries:
         rows = await self._database.peek(_OLDEST_HELD, account=account, since=since)
         return delivery_of(rows[0]) if rows else None
 
+    async def has_several_held(self, account: AccountId) -> bool:
+        since = to_ms(self._clock.now() - HELD_FOR)
+        return len(await self._database.peek(_SEVERAL_HELD, account=account, since=since)) > 1
+
     async def mark_delivery(self, inbox_id: int, state: DeliveryState, next_page: int) -> None:
         def work(connection: sqlite3.Connection) -> None:
             if state is DeliveryState.SENT:
@@ -242,12 +255,16 @@ class SqlDeliveries:
 
         def work(connection: sqlite3.Connection) -> bytes:
             names = {"channel": channel, "app_id": app_id, "key": key}
-            if not _SEAL.run(connection, **names, body=body, at=at).rowcount:
-                return _SEALED.rows(connection, **names)[0][0]
+            sealed = body
             entry = _INBOX_ID.first(connection, **names) if carries_answer else None
+            if entry is not None and _is_on_its_way(connection, entry[0]):
+                # By customer service, or fetched: in this response it would be seen twice.
+                sealed, entry = PROMISE, None
+            if not _SEAL.run(connection, **names, body=sealed, at=at).rowcount:
+                return _SEALED.rows(connection, **names)[0][0]
             if entry is not None and _HAND_OVER_FIRST.run(connection, inbox=entry[0]).rowcount:
                 _SPEND_PAYLOAD.run(connection, inbox=entry[0])
-            return body
+            return sealed
 
         return await self._database.write(work)
 

@@ -1,0 +1,64 @@
+"""How many messages are worked on at once, so that a rush is served in the order in which it came.
+
+Invariant: first come, first served; nobody holds a place while waiting for a model.
+
+All work is done by one thread. A thousand messages taken up together would all be done at the end, none before, and
+what must happen on time meanwhile (the word to WeChat within its five seconds) would happen when all had had a turn.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+AT_ONCE = 16
+"""Enough that some work while others wait for the disk, which takes several in one commit."""
+CALM_SECONDS = 0.1
+"""Between two looks whether a rush is over."""
+
+
+class Place:
+    """One of the places. Its holder gives it away while it waits for something slow."""
+
+    def __init__(self, places: asyncio.Semaphore) -> None:
+        self._places = places
+        self.is_held = False
+
+    async def take(self) -> None:
+        await self._places.acquire()
+        self.is_held = True
+
+    def leave(self) -> None:
+        """May be called twice."""
+        if self.is_held:
+            self.is_held = False
+            self._places.release()
+
+    @asynccontextmanager
+    async def given_away(self) -> AsyncGenerator[None]:
+        self.leave()
+        try:
+            yield
+        finally:
+            await self.take()
+
+
+class Pace:
+    def __init__(self, at_once: int = AT_ONCE) -> None:
+        self._places = asyncio.Semaphore(at_once)
+
+    @asynccontextmanager
+    async def place(self) -> AsyncGenerator[Place]:
+        """Waits for one."""
+        place = Place(self._places)
+        await place.take()
+        try:
+            yield place
+        finally:
+            place.leave()
+
+    async def calm(self, patience_seconds: float) -> None:
+        """Until there is a free place, or for that long: what nobody waits for gives way."""
+        waited = 0.0
+        while self._places.locked() and waited < patience_seconds:
+            await asyncio.sleep(CALM_SECONDS)
+            waited += CALM_SECONDS
