@@ -209,10 +209,7 @@ def _check_together(settings: Settings, values: Mapping[str, RawValue]) -> None:
     """What no field can see alone."""
     known = known_fields()
     wechat, onebot = settings.wechat, settings.onebot
-    if wechat.app_id or wechat.token or wechat.aes_key or wechat.app_secret:
-        for key, value in (("WECHAT__APP_ID", wechat.app_id), ("WECHAT__TOKEN", wechat.token)):
-            if not value:
-                raise _refusal(key, "填了公众号的其他项，这一项却空着", values, known)
+    _check_whole(settings, values, known)
     for name, what in (("app_id", "AppID"), ("path", "路径")):
         if len({getattr(account, name) for account in wechat.accounts}) < len(wechat.accounts):
             raise _refusal("WECHAT__MORE_ACCOUNTS", f"两个公众号的{what}相同", values, known)
@@ -223,11 +220,26 @@ def _check_together(settings: Settings, values: Mapping[str, RawValue]) -> None:
             f"监听 {settings.host}，谁都能连上来，却没有令牌",
             "填一个长的随机令牌；不用 QQ 就删掉所有 ONEBOT__ 开头的行；只在本机试用就写 HOST=127.0.0.1",
         )
+
+
+def _check_whole(settings: Settings, values: Mapping[str, RawValue], known: Mapping[str, FieldInfo]) -> None:
+    """Some settings of a group need one another."""
+    wechat, qq = settings.wechat, settings.qq
+    wholes = [
+        (
+            "公众号",
+            {"WECHAT__APP_ID": wechat.app_id, "WECHAT__TOKEN": wechat.token},
+            wechat.aes_key or wechat.app_secret,
+        ),
+        (" QQ 官方机器人", {"QQ__APP_ID": qq.app_id, "QQ__SECRET": qq.secret}, qq.websocket or qq.setup_open),
+    ]
     for group, model in (("LLM", settings.llm), ("EMBEDDING", settings.embedding)):
-        if model.base_url or model.api_key or model.model:
-            for name, value in (("BASE_URL", model.base_url), ("MODEL", model.model)):
-                if not value:
-                    raise _refusal(f"{group}__{name}", "填了这个模型的其他项，这一项却空着", values, known)
+        needed = {f"{group}__BASE_URL": model.base_url, f"{group}__MODEL": model.model}
+        wholes.append(("这个模型", needed, model.api_key))
+    for what, needed, other in wholes:
+        missing = next((key for key, value in needed.items() if not value), None)
+        if missing and (other or any(needed.values())):
+            raise _refusal(missing, f"填了{what}的其他项，这一项却空着", values, known)
 
 
 def _sources(
@@ -267,9 +279,11 @@ def _doubts(
     process: Mapping[str, RawValue],
 ) -> tuple[str, ...]:
     doubts = [
-        f"SUPERUSERS 里的「{bare}」没写渠道，本机器人的命令不认它。请改成 wechat:{bare} 或 onebot:{bare}"
+        f"SUPERUSERS 里的「{bare}」没写渠道，本机器人的命令不认它。请改成 wechat:{bare}、onebot:{bare} 或 qq:{bare}"
         for bare in settings.bare_superusers
     ]
+    if settings.qq.setup_open:
+        doubts.append("QQ__SETUP_OPEN 开着：回调地址存好后，请改回 false 再重启")
     if settings.console.port == settings.port:
         doubts.append(f"CONSOLE__PORT 和 PORT 都是 {settings.port}：运维端口不开，请把其中一个换掉")
     squeezed = {key.replace("_", ""): key for key in known}

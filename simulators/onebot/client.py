@@ -83,7 +83,7 @@ class OneBotClient(Speaking):
         """Connect, also again after `close` or a broken connection.
 
         Raises:
-            HandshakeRefused: wrong token, or this account is connected already.
+            HandshakeRefused: wrong token, or an account that the bot does not serve.
             OSError: nobody listens there.
         """
         try:
