@@ -15,7 +15,6 @@ from loguru import logger
 
 from bot.conversation.errors import ConfigurationError, JideError
 from bot.logs import configure_logs
-from bot.metrics import DoorWatch
 from bot.settings import Settings
 from bot.settings_source import hidden_from_nonebot, read_settings
 
@@ -65,48 +64,38 @@ def build(settings: Settings) -> None:
     """
     import nonebot
 
-    from bot.channels.mapping import EventMapping
-    from bot.channels.onebot import OneBotOutbox
-    from bot.channels.onebot_adapter import OneBotAdapter
-    from bot.channels.onebot_mapping import OneBotMapping
     from bot.channels.onebot_pages import pages_of as onebot_pages
     from bot.channels.wechat_mapping import pages_of as wechat_pages
     from bot.container import Channels, House
     from bot.official_accounts import OfficialAccounts
+    from bot.qq_side import QQSide, nonebot_config
 
     # Importing NoneBot puts its own sink in place of ours.
     configure_logs(settings.log_level, settings.secrets)
+    config: dict[str, Any] = nonebot_config(settings) | {"api_timeout": API_SECONDS}
     with hidden_from_nonebot():
-        nonebot.init(**_nonebot_config(settings))
+        nonebot.init(**config)
     driver = nonebot.get_driver()
-    wechat = OfficialAccounts(driver, settings)
+    wechat, qq = OfficialAccounts(driver, settings), QQSide(driver, settings)
     house = House(
         settings,
         Channels(
-            outboxes={"onebot": OneBotOutbox(nonebot.get_bots)},
-            paginate={"onebot": onebot_pages, "wechat": wechat_pages},
+            outboxes={"onebot": qq.onebot_outbox, "qq": qq.outbox},
+            paginate={"onebot": onebot_pages, "wechat": wechat_pages, "qq": qq.pages.pages_of},
             pictures=wechat.pictures,
             may_show_drafts=wechat.may_show_drafts,
         ),
     )
-    onebot = OneBotMapping(nicknames=settings.nickname, prefix=settings.onebot.prefix)
     house.prepare()
     app = nonebot.get_app()
     # `/wechat/` is no address of ours: WeChat follows no redirect, and others need none.
     app.router.redirect_slashes = False
     app.state.house = house
-    app.state.mapping = EventMapping(
-        onebot, is_onebot_tryout=settings.is_onebot_tryout, transfers=settings.wechat.transfer
-    )
+    app.state.mapping = qq.mapping()
     # Shutdown runs in reverse: the adapters let their runs finish before the house closes.
     driver.on_startup(house.open)
     driver.on_shutdown(house.close)
-    if settings.has_onebot:
-        driver.register_adapter(  # pyright: ignore[reportUnknownMemberType]
-            OneBotAdapter,
-            takes_posts=bool(settings.onebot.secret),
-            watch=DoorWatch(house.metrics, "onebot"),
-        )
+    qq.serve(house)
     wechat.serve(house)
     driver.on_startup(house.begin_work)
     driver.on_startup(partial(_say_what_next, settings))
@@ -121,6 +110,7 @@ def _say_what_next(settings: Settings) -> None:
     say("设置来自：{}", "、".join(settings.sources) or "默认值")
     say("公众号：{}", _wechat_line(settings))
     say("QQ（OneBot v11）：{}", _onebot_line(settings))
+    say("QQ 官方机器人：{}", _qq_line(settings))
     if not settings.llm.base_url:
         say("没有接入大模型：只摘录记忆和资料来回答。要接入，在 data/jide.env 里写 LLM__BASE_URL 等三项")
     if settings.is_wechat_tryout:
@@ -156,13 +146,14 @@ def _onebot_line(settings: Settings) -> str:
     return f"试用令牌，{address}" if settings.is_onebot_tryout else address
 
 
-def _nonebot_config(settings: Settings) -> dict[str, Any]:
-    from bot.secrets_file import read_tryout
-
-    config = settings.nonebot_config() | {"api_timeout": API_SECONDS}
-    if settings.is_onebot_tryout:
-        config |= {"onebot_access_token": read_tryout(settings.data_folder).onebot_access_token}
-    return config
+def _qq_line(settings: Settings) -> str:
+    qq = settings.qq
+    if not qq.app_id:
+        return "没有配置"
+    if qq.websocket:
+        return f"{qq.app_id}，连到 QQ 收消息"
+    setup = "，正在回答回调地址的验证" if qq.setup_open else ""
+    return f"{qq.app_id}，http://{settings.host}:{settings.port}/qq/webhook{setup}"
 
 
 if __name__ == "__main__":

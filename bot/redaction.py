@@ -25,6 +25,9 @@ _SHAPES = re.compile(
             # WeChat: `o` and 27 more, a unionid one more at times. A digit or capital tells it from a name.
             rf"(?:(?<![A-Za-z0-9_\-])|{_QUOTED_BREAK})"
             r"o(?=[a-z_\-]{0,27}[A-Z0-9])[A-Za-z0-9_\-]{27,28}(?![A-Za-z0-9_\-])",
+            # QQ's official bots: openids of people and groups, ids of messages.
+            rf"(?:(?<![A-Za-z0-9])|{_QUOTED_BREAK})[0-9A-F]{{32}}(?![A-Za-z0-9])",
+            r"ROBOT1\.0_[A-Za-z0-9_.!\-]+",
             r"(?<![0-9])(?:(?:\+|00)?86[ \-]?)?1[3-9][0-9](?:[ \-]?[0-9]{4}){2}(?![0-9])",
             r"\+[1-9](?:[ \-]?[0-9]){7,14}(?![0-9])",
             r"[A-Za-z0-9._%+\-]{1,64}@[A-Za-z0-9\-]{1,63}(?:\.[A-Za-z0-9\-]{1,63}){1,8}",
@@ -39,7 +42,7 @@ _SHAPES = re.compile(
     )
 )
 _MAY_HAVE_SHAPE = re2.compile(
-    r"o[A-Za-z0-9_\-]{27}|[0-9][ \-]?(?:[0-9][ \-]?){6}[0-9]|@|(?:sk|pk|rk)-|://"
+    r"o[A-Za-z0-9_\-]{27}|[0-9A-F]{32}|ROBOT1\.0_|[0-9][ \-]?(?:[0-9][ \-]?){6}[0-9]|@|(?:sk|pk|rk)-|://"
     r"|(?:signature|token|secret|key|openid|echostr|nonce)="
 )
 """What each of the shapes holds, in RE2's one pass: most lines have none of it, and are looked at no closer."""

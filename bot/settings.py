@@ -6,9 +6,7 @@ error, so it is Chinese.
 """
 
 import ipaddress
-import json
 import os
-import re
 import secrets
 from pathlib import Path
 from typing import Any, Literal
@@ -25,9 +23,11 @@ from bot.settings_groups import (
     RedisSettings,
     Section,
     WeChatSettings,
+    split_list,
 )
+from bot.settings_qq import QqSettings
 
-CHANNELS = ("wechat", "onebot")
+CHANNELS = ("wechat", "onebot", "qq")
 """The adapters whose people can be superusers of ours: lower case, as NoneBot writes them."""
 
 
@@ -55,6 +55,7 @@ class Settings(Section):
     ai_label: bool = Field(default=True, description="模型写的回答末尾是否注明「（AI 生成）」：true 或 false")
     wechat: WeChatSettings = WeChatSettings()
     onebot: OneBotSettings = OneBotSettings()
+    qq: QqSettings = QqSettings()
     redis: RedisSettings = RedisSettings()
     llm: LlmSettings = LlmSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -144,7 +145,7 @@ class Settings(Section):
             for account in (self.wechat, *self.wechat.more_accounts)
             for secret in (account.token, account.aes_key, account.previous_aes_key, account.app_secret)
         )
-        return tuple(filter(None, (*of_accounts, onebot.access_token, onebot.secret, *keys)))
+        return tuple(filter(None, (*of_accounts, onebot.access_token, onebot.secret, self.qq.secret, *keys)))
 
     def nonebot_config(self) -> dict[str, Any]:
         """Keyword arguments of `nonebot.init`, which then reads no file of its own.
@@ -165,23 +166,6 @@ class Settings(Section):
             "onebot_access_token": self.onebot.access_token or None,
             "onebot_secret": self.onebot.secret or secrets.token_hex(32),
         }
-
-
-def split_list(text: str) -> tuple[str, ...]:
-    """A comma list (half- or full-width) or a JSON list; numbers keep their digits as written.
-
-    Raises ValueError, in Chinese.
-    """
-    text = text.strip()
-    if not text.startswith("["):
-        return tuple(part.strip() for part in re.split("[,，]", text) if part.strip())
-    try:
-        parts = json.loads(text, parse_int=str, parse_float=str)
-    except ValueError:
-        raise ValueError("不是正确的 JSON 列表") from None
-    if not all(isinstance(part, str) for part in parts):
-        raise ValueError("列表里只能是文字")
-    return tuple(part.strip() for part in parts if part.strip())
 
 
 def _normalise_superuser(entry: str) -> str:

@@ -14,7 +14,7 @@ from bot.conversation.message import PLAYGROUND
 
 AES_KEY = re.compile(r"[A-Za-z0-9]{43}")
 """EncodingAESKey as the WeChat console makes it: base64 of 32 bytes without its closing `=`."""
-ROUTES_TAKEN = ("/onebot", "/livez", "/export")
+ROUTES_TAKEN = ("/onebot", "/qq", "/livez", "/export")
 """Paths that other rooms serve on the public port."""
 
 
@@ -85,7 +85,7 @@ class WeChatAccount(Section):
     @field_validator("api_base")
     @classmethod
     def _check_api_base(cls, url: str) -> str:
-        return _http_address(url)
+        return http_address(url)
 
 
 class WeChatSettings(WeChatAccount):
@@ -155,11 +155,28 @@ class OneBotSettings(Section):
     prefix: str = Field(default="", description="群里以这个前缀开头的话也算对机器人说的；留空则不用前缀")
 
 
-def _http_address(url: str) -> str:
+def http_address(url: str) -> str:
     """Without a slash at its end; "" stays. Raises ValueError."""
     if url and not re.match(r"https?://[^\s/]+\S*$", url):
         raise ValueError("不是 http:// 或 https:// 开头的网址")
     return url.rstrip("/")
+
+
+def split_list(text: str) -> tuple[str, ...]:
+    """A comma list (half- or full-width) or a JSON list; numbers keep their digits as written.
+
+    Raises ValueError, in Chinese.
+    """
+    text = text.strip()
+    if not text.startswith("["):
+        return tuple(part.strip() for part in re.split("[,，]", text) if part.strip())
+    try:
+        parts = json.loads(text, parse_int=str, parse_float=str)
+    except ValueError:
+        raise ValueError("不是正确的 JSON 列表") from None
+    if not all(isinstance(part, str) for part in parts):
+        raise ValueError("列表里只能是文字")
+    return tuple(part.strip() for part in parts if part.strip())
 
 
 class RedisSettings(Section):
@@ -188,7 +205,7 @@ class ModelSettings(Section):
     @field_validator("base_url")
     @classmethod
     def _check_base_url(cls, url: str) -> str:
-        return _http_address(url)
+        return http_address(url)
 
 
 class LlmSettings(ModelSettings):

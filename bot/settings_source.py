@@ -7,12 +7,10 @@ where it was written, and the fix; a secret's value never appears in it.
 
 import difflib
 import io
-import itertools
 import json
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,35 +21,14 @@ from pydantic_core import ErrorDetails
 
 from bot.conversation.errors import ConfigurationError
 from bot.settings import Settings
-from bot.settings_groups import Section, WeChatAccount
+from bot.settings_checks import check_together
+from bot.settings_fields import RawValue, known_fields, refusal
 
 ENVIRONMENT_NAME = "进程环境变量"
 FILES_ONLY = frozenset({"LANGUAGE"})
 """gettext owns LANGUAGE in the process environment (`en_US:en` on many desktops): read from files only."""
 NONEBOT_READS = frozenset({"HOST", "PORT", "LOG_LEVEL", "SUPERUSERS", "NICKNAME"})
 """What NoneBot would parse as JSON from the process environment, failing on a comma list."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawValue:
-    """The text of a setting and where it was written."""
-
-    text: str
-    where: str
-
-
-def known_fields() -> dict[str, FieldInfo]:
-    """Every setting by the name the operator writes, in order."""
-    found: dict[str, FieldInfo] = {}
-    for name, field in Settings.model_fields.items():
-        if field.exclude:
-            continue
-        group = field.annotation
-        if isinstance(group, type) and issubclass(group, Section):
-            found |= {f"{name}__{inner}".upper(): info for inner, info in group.model_fields.items()}
-        else:
-            found[name.upper()] = field
-    return found
 
 
 def read_settings(folder: Path | None = None, environment: Mapping[str, str] | None = None) -> Settings:
@@ -82,7 +59,7 @@ def read_settings(folder: Path | None = None, environment: Mapping[str, str] | N
             "others": _others(written, process, known),
         }
     )
-    _check_together(settings, values)
+    check_together(settings, values)
     return settings.model_copy(update={"doubts": _doubts(settings, written, known, folder, name, process)})
 
 
@@ -154,7 +131,7 @@ def _parse(values: Mapping[str, RawValue], known: Mapping[str, FieldInfo]) -> Se
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         key = "__".join(str(part) for part in detail["loc"][:2] if isinstance(part, str)).upper()
-        raise _refusal(key, _problem(detail), values, known) from error
+        raise refusal(key, _problem(detail), values, known) from error
 
 
 def _problem(detail: ErrorDetails) -> str:
@@ -179,69 +156,6 @@ def _problem(detail: ErrorDetails) -> str:
             return f"只能是 {str(context['expected']).replace(' or ', '、')}"
         case _:
             return "写法不对"
-
-
-def _refusal(
-    key: str, problem: str, values: Mapping[str, RawValue], known: Mapping[str, FieldInfo]
-) -> ConfigurationError:
-    where = f"（写在 {values[key].where}）" if key in values else ""
-    field = known[key]
-    default: Any = field.default
-    example: Any = field.examples[0] if field.examples else default
-    return ConfigurationError(key, problem + where, f"{field.description}。例：{key}={env_text(example)}")
-
-
-def env_text(value: Any) -> str:
-    """A default as the operator would write it."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case tuple():
-            return ",".join(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        case float() if value.is_integer():
-            return str(int(value))
-        case Path():
-            return f"./{value}"
-        case _:
-            return str(value)
-
-
-def _check_together(settings: Settings, values: Mapping[str, RawValue]) -> None:
-    """What no field can see alone."""
-    known = known_fields()
-    wechat, onebot = settings.wechat, settings.onebot
-    if wechat.app_id or wechat.token or wechat.aes_key or wechat.app_secret:
-        for key, value in (("WECHAT__APP_ID", wechat.app_id), ("WECHAT__TOKEN", wechat.token)):
-            if not value:
-                raise _refusal(key, "填了公众号的其他项，这一项却空着", values, known)
-    _check_apart(wechat.accounts, values)
-    mentions_onebot = "ONEBOT__ACCESS_TOKEN" in values or onebot.secret or onebot.prefix
-    if not settings.is_loopback and mentions_onebot and not onebot.access_token:
-        raise ConfigurationError(
-            "ONEBOT__ACCESS_TOKEN",
-            f"监听 {settings.host}，谁都能连上来，却没有令牌",
-            "填一个长的随机令牌；不用 QQ 就删掉所有 ONEBOT__ 开头的行；只在本机试用就写 HOST=127.0.0.1",
-        )
-    for group, model in (("LLM", settings.llm), ("EMBEDDING", settings.embedding)):
-        if model.base_url or model.api_key or model.model:
-            for name, value in (("BASE_URL", model.base_url), ("MODEL", model.model)):
-                if not value:
-                    raise _refusal(f"{group}__{name}", "填了这个模型的其他项，这一项却空着", values, known)
-
-
-def _check_apart(accounts: Sequence[WeChatAccount], values: Mapping[str, RawValue]) -> None:
-    """An account is written once, and has a path of its own."""
-    key, taken = "WECHAT__MORE_ACCOUNTS", {account.path for account in accounts}
-    free = next(path for number in itertools.count(2) if (path := f"/wechat{number}") not in taken)
-    for one, other in itertools.combinations(accounts, 2):
-        where = f"（写在 {values[key].where}）"
-        if one.app_id == other.app_id:
-            told = f"AppID {one.app_id} 写了两次{where}"
-            raise ConfigurationError(key, told, "一个公众号只写一次：两处留一处，删掉另一处")
-        if one.path == other.path:
-            told = f"公众号 {one.app_id} 和 {other.app_id} 的路径都是 {one.path}{where}"
-            fix = f'给 {other.app_id} 换一个路径，例："path":"{free}"；公众号后台的 URL 也照着改'
-            raise ConfigurationError(key, told, fix)
 
 
 def _sources(
@@ -281,9 +195,11 @@ def _doubts(
     process: Mapping[str, RawValue],
 ) -> tuple[str, ...]:
     doubts = [
-        f"SUPERUSERS 里的「{bare}」没写渠道，本机器人的命令不认它。请改成 wechat:{bare} 或 onebot:{bare}"
+        f"SUPERUSERS 里的「{bare}」没写渠道，本机器人的命令不认它。请改成 wechat:{bare}、onebot:{bare} 或 qq:{bare}"
         for bare in settings.bare_superusers
     ]
+    if settings.qq.setup_open:
+        doubts.append("QQ__SETUP_OPEN 开着：回调地址存好后，请改回 false 再重启")
     if settings.console.port == settings.port:
         doubts.append(f"CONSOLE__PORT 和 PORT 都是 {settings.port}：运维端口不开，请把其中一个换掉")
     squeezed = {key.replace("_", ""): key for key in known}

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bot.settings_source import env_text, known_fields  # noqa: E402 - the project's folder goes on the path first
+from bot.settings_fields import env_text, known_fields  # noqa: E402 - the project's folder goes on the path first
 
 BEGIN, END = "<!-- 设置表：由 tools/settings_table.py 生成 -->\n", "<!-- 设置表完 -->\n"
 

@@ -2,32 +2,35 @@
 """The OneBot v11 adapter, made to withstand what real clients send.
 
 Invariant: no frame of a client ends its connection or reaches the log with its content; a message with
-unusual ids or without fields that nobody reads is still a message.
+unusual ids or without fields that nobody reads is still a message; of two connections of one bot the newer lives.
 """
 
 # The looser models widen what the upstream ones declare, which is the whole point of them.
 # pyright: reportIncompatibleVariableOverride=false
 
 import asyncio
-import json
-from typing import Any, Protocol
+import contextlib
+from typing import Any
 
+import anyio
 from nonebot.adapters.onebot.collator import Collator
 from nonebot.adapters.onebot.v11 import Adapter, Event, GroupMessageEvent, MessageEvent, PrivateMessageEvent
 from nonebot.adapters.onebot.v11.adapter import DEFAULT_MODELS
 from nonebot.adapters.onebot.v11.event import Anonymous, Sender
 from nonebot.adapters.onebot.v11.utils import log
 from nonebot.drivers import Driver, HTTPServerSetup, Request, Response, WebSocket
+from nonebot.exception import WebSocketClosed
+from starlette.websockets import WebSocketDisconnect
 from typing_extensions import override
 
-LIMIT_CHARACTERS = 1_000_000
-"""Characters of a frame. A message takes a few thousand; parsing this much takes ~10 ms of the loop."""
-_DETAILS = ("message_type", "notice_type", "request_type", "meta_event_type")
-"""At most one of them names an event's kind."""
+from bot.channels.door import Watch
+from bot.channels.onebot_guard import DETAILS, LIMIT_CHARACTERS, check_token, is_acceptable
 
+__all__ = ["LIMIT_CHARACTERS", "OneBotAdapter", "SkimmedSocket", "is_acceptable"]
 
-class Watch(Protocol):
-    def refused(self) -> None: ...
+_POLICY_VIOLATION = 1008
+_CLOSE_SECONDS = 5.0
+"""A half-open connection takes no close frame; uvicorn drops it after its own pings went unanswered."""
 
 
 class LooseSender(Sender):
@@ -82,7 +85,7 @@ class OneBotAdapter(Adapter):
     event_models = Collator(
         "OneBot V11",
         [*DEFAULT_MODELS, LooseGroupMessage, LoosePrivateMessage],
-        ("post_type", _DETAILS, "sub_type"),
+        ("post_type", DETAILS, "sub_type"),
     )
 
     @override
@@ -95,6 +98,7 @@ class OneBotAdapter(Adapter):
         """
         self._takes_posts = takes_posts
         self._watch = watch
+        self._seats: dict[str, Seat] = {}
         super().__init__(driver, **kwargs)
 
     @override
@@ -104,7 +108,11 @@ class OneBotAdapter(Adapter):
 
     @override
     def _check_access_token(self, request: Request) -> Response | None:
-        return self._noted(super()._check_access_token(request))
+        given = tuple(
+            value.encode("latin-1", "replace") for value in request.headers.getall("authorization", [])
+        )
+        refusal = check_token(given, self.onebot_config.onebot_access_token or "")
+        return self._noted(None if refusal is None else Response(refusal.status, content="Forbidden"))
 
     @override
     def _check_signature(self, request: Request) -> Response | None:
@@ -131,15 +139,67 @@ class OneBotAdapter(Adapter):
 
     @override
     async def _handle_ws(self, websocket: WebSocket) -> None:
-        await super()._handle_ws(SkimmedSocket(websocket))
+        """Serve a connection to its end. The bot's older one, which may be half-open, leaves first."""
+        # Before anything else: whoever has no token must not end a connection that has.
+        if self._check_access_token(websocket.request) is not None:
+            await websocket.close(_POLICY_VIOLATION)
+            return
+        self_id = websocket.request.headers.get("x-self-id") or ""
+        seat, is_served = Seat(), False
+        older, self._seats[self_id] = self._seats.get(self_id), seat
+        try:
+            if older is not None:
+                log("WARNING", "A newer connection of the same bot; the older one is closed")
+                await older.vacate()
+            # Meanwhile a newer one yet may have come.
+            is_served = not seat.is_vacated and self._is_free(self_id)
+            if is_served:
+                with seat.scope:
+                    await super()._handle_ws(SkimmedSocket(websocket, seat))
+        finally:
+            seat.left.set()
+            if self._seats.get(self_id) is seat:
+                del self._seats[self_id]
+        if seat.is_vacated or not is_served:
+            await _close(websocket)
+
+    def _is_free(self, self_id: str) -> bool:
+        """No other platform has a bot of this id. A bot that only posts makes room: it has no connection."""
+        if (bot := self.bots.get(self_id)) is not None and self_id not in self.connections:
+            self.bot_disconnect(bot)
+        return self_id not in self.driver.bots
+
+
+async def _close(websocket: WebSocket) -> None:
+    """Say so to a client that has to go. Nobody waits for this but the connection itself."""
+    with contextlib.suppress(RuntimeError, OSError, WebSocketDisconnect, TimeoutError):
+        async with asyncio.timeout(_CLOSE_SECONDS):
+            await websocket.close(_POLICY_VIOLATION, "Another connection of this bot")
+
+
+class Seat:
+    """The place of a bot's one connection."""
+
+    def __init__(self) -> None:
+        self.scope = anyio.CancelScope()
+        self.is_vacated = False
+        self.left = asyncio.Event()
+
+    async def vacate(self) -> None:
+        """Make the connection's reader leave, at once even where the other end no longer is."""
+        self.is_vacated = True
+        self.scope.cancel()
+        await self.left.wait()
 
 
 class SkimmedSocket(WebSocket):
     """A connection that hands on only frames the adapter can take."""
 
-    def __init__(self, inner: WebSocket) -> None:
+    def __init__(self, inner: WebSocket, seat: Seat | None = None) -> None:
+        """`seat` vacated: closing is somebody else's, since it may take its time."""
         super().__init__(request=inner.request)
         self._inner = inner
+        self._seat = seat or Seat()
 
     @property
     @override
@@ -152,7 +212,8 @@ class SkimmedSocket(WebSocket):
 
     @override
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        await self._inner.close(code, reason)
+        if not self._seat.is_vacated:
+            await self._inner.close(code, reason)
 
     @override
     async def receive(self) -> str:
@@ -174,33 +235,13 @@ class SkimmedSocket(WebSocket):
 
     @override
     async def send_text(self, data: str) -> None:
-        await self._inner.send_text(data)
+        """Raises WebSocketClosed."""
+        try:
+            await self._inner.send_text(data)
+        except (RuntimeError, OSError, WebSocketDisconnect) as error:
+            # What the server and Starlette raise when the other end has just left.
+            raise WebSocketClosed(1006) from error
 
     @override
     async def send_bytes(self, data: bytes) -> None:
-        await self._inner.send_bytes(data)
-
-
-def is_acceptable(frame: str) -> bool:
-    """Whether the adapter can read a frame without failing."""
-    if len(frame) > LIMIT_CHARACTERS:
-        return False
-    try:
-        parsed: Any = json.loads(frame)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(parsed, dict):
-        return False
-    if "post_type" not in parsed:
-        return True
-    kinds = [parsed.get(name) for name in _DETAILS]
-    return (
-        isinstance(parsed["post_type"], str)
-        and all(isinstance(parsed.get(name), str | None) for name in (*_DETAILS, "sub_type"))
-        and sum(map(bool, kinds)) <= 1
-        and all(_is_number(parsed.get(name)) for name in ("time", "self_id"))
-    )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) or (isinstance(value, str) and value.removeprefix("-").isdecimal())
+        await self.send_text(data.decode())

@@ -18,7 +18,8 @@ import typer
 from bot.cli.running import Refusal, is_sure, say_json, typed
 from bot.conversation.errors import ConfigurationError, RejectedInput
 from bot.settings import Settings
-from bot.settings_source import known_fields, read_settings
+from bot.settings_fields import known_fields
+from bot.settings_source import read_settings
 
 NOWHERE = Path("/nonexistent")
 """Read from here, settings are the answers alone: no file of the machine has a part in them."""

@@ -102,7 +102,7 @@ def service_install(
 def faq_test(
     text: Annotated[str, typer.Argument(metavar="一句话", help="照人会说的写")],
     channel: Annotated[
-        str, typer.Option("--channel", metavar="渠道", help="从哪里说的：wechat 或 onebot")
+        str, typer.Option("--channel", metavar="渠道", help="从哪里说的：wechat、onebot 或 qq")
     ] = "wechat",
     as_json: AsJson = False,
 ) -> None:

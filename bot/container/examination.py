@@ -41,8 +41,9 @@ from bot.metrics import Metrics
 from bot.rules.faq_file import FaqFile
 from bot.secrets_file import pepper_check, read_pepper, read_tryout
 from bot.settings import Settings
+from bot.settings_fields import known_fields
 from bot.settings_groups import WeChatAccount
-from bot.settings_source import known_fields, read_settings
+from bot.settings_source import read_settings
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.redis.connection import open_redis
 from bot.storage.redis.turn_window import RedisTurnWindow

@@ -82,7 +82,7 @@ def check_superusers(bare: Sequence[str], *, configured: int, claimed: int) -> l
         warning(
             "superusers",
             f"SUPERUSERS 里的“{each}”没写渠道，本机器人的命令不认它",
-            f"改成 wechat:{each} 或 onebot:{each}",
+            f"改成 wechat:{each}、onebot:{each} 或 qq:{each}",
         )
         for each in bare
     ]

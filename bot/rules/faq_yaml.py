@@ -19,7 +19,7 @@ try:
 except ImportError:
     from yaml import SafeLoader as Loader
 
-CHANNELS = ("wechat", "onebot")
+CHANNELS = ("wechat", "onebot", "qq")
 """What `channels` may name: a misspelt one would silently never fire."""
 FIELDS = ("id", "match", "patterns", "answer", "priority", "channels", "threshold")
 LONGEST_PATTERN = LONGEST_QUESTION

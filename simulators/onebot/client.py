@@ -7,15 +7,16 @@ delivered; closing leaves no task behind.
 import asyncio
 import contextlib
 import json
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from simulators.onebot.platform import Platform, SentMessage, failed
-from simulators.onebot.script import Script
-from simulators.onebot.segments import Segment, at, reply, text
+from simulators.onebot.platform import Id, Platform, SentMessage, begun, failed
+from simulators.onebot.script import Failure, Script
+from simulators.onebot.speaking import Speaking
 
 
 class HandshakeRefused(Exception):
@@ -26,7 +27,7 @@ class HandshakeRefused(Exception):
         self.status = status
 
 
-class OneBotClient:
+class OneBotClient(Speaking):
     """One logged-in QQ account, connected to the bot. An async context manager.
 
     `calls` holds every API call as (action, params), `sent` every message that was delivered.
@@ -36,22 +37,33 @@ class OneBotClient:
         self,
         url: str,
         *,
-        self_id: int = 10001,
+        self_id: Id = 10001,
         access_token: str | None = None,
         nickname: str = "机器人",
+        reports_self: bool = False,
+        headers: Mapping[str, str | None] | None = None,
     ) -> None:
-        """`access_token` None sends no Authorization header at all; "" sends an empty Bearer."""
+        """`access_token` None sends no Authorization header at all; "" sends an empty Bearer.
+
+        `reports_self`: what the bot sends comes back as a message_sent event. `headers` replace those of
+        the handshake, or leave one out (None).
+        """
         self._url = url
-        self._headers = {"X-Self-ID": str(self_id), "X-Client-Role": "Universal"}
+        told: dict[str, str | None] = {"X-Self-ID": str(self_id), "X-Client-Role": "Universal"}
         if access_token is not None:
-            self._headers["Authorization"] = f"Bearer {access_token}"
+            told["Authorization"] = f"Bearer {access_token}"
+        self._headers = {
+            name: value for name, value in (told | dict(headers or {})).items() if value is not None
+        }
         self.self_id = self_id
+        self.reports_self = reports_self
         self.script = Script()
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.sent: list[SentMessage] = []
         self._platform = Platform(self_id, nickname)
         self._connection: ClientConnection | None = None
         self._reader: asyncio.Task[None] | None = None
+        self._abandoned: list[tuple[ClientConnection, asyncio.Task[None] | None]] = []
         self._news = asyncio.Condition()
         self._taken = 0
 
@@ -71,13 +83,13 @@ class OneBotClient:
         """Connect, also again after `close` or a broken connection.
 
         Raises:
-            HandshakeRefused: wrong token, or this account is connected already.
+            HandshakeRefused: wrong token, or an account that the bot does not serve.
             OSError: nobody listens there.
         """
         try:
             # A proxy from the environment has no business between two ends on one machine.
             self._connection = await connect(
-                self._url, additional_headers=self._headers, proxy=None, max_size=None
+                self._url, additional_headers=self._headers, proxy=None, max_size=None, ping_interval=None
             )
         except InvalidStatus as refusal:
             raise HandshakeRefused(refusal.response.status_code) from refusal
@@ -85,90 +97,46 @@ class OneBotClient:
         await self.send_event(self._platform.lifecycle())
 
     async def close(self) -> None:
-        """Disconnect. Does nothing when disconnected already."""
+        """Disconnect, half-open connections too. Does nothing when disconnected already."""
         connection, reader = self._connection, self._reader
         self._connection = self._reader = None
         if connection is not None:
             await connection.close()
-        if reader is not None:
-            reader.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await reader
+        await _ended(reader)
+        while self._abandoned:
+            connection, reader = self._abandoned.pop()
+            connection.transport.abort()
+            await _ended(reader)
+
+    def go_half_open(self) -> None:
+        """As when the network goes: the connection stays, but nothing is read, answered or sent on it.
+
+        `connect` opens another one beside it. The old one ends when the bot gives it up, or with `close`.
+        Raises ConnectionError when disconnected.
+        """
+        if self._connection is None:
+            raise ConnectionError("not connected")
+        self._connection.transport.pause_reading()
+        self._abandoned.append((self._connection, self._reader))
+        self._connection = self._reader = None
+
+    def twin(self) -> "OneBotClient":
+        """A second connection of the same account, with messages and script of its own."""
+        twin = OneBotClient(self._url, self_id=self.self_id, nickname=self._platform.nickname)
+        twin._headers = dict(self._headers)
+        twin._platform = self._platform
+        return twin
+
+    @property
+    def is_connected(self) -> bool:
+        """As far as this end knows."""
+        return self._connection is not None and self._reader is not None and not self._reader.done()
 
     async def wait_closed(self, timeout_seconds: float = 5.0) -> None:
         """Wait until the bot has closed the connection. Raises TimeoutError."""
         if self._connection is not None:
             async with asyncio.timeout(timeout_seconds):
                 await self._connection.wait_closed()
-
-    async def say_private(self, user_id: int, words: str, *, nickname: str = "", **how: Any) -> int:
-        """A friend writes. Returns the message id; `how` as in `say`."""
-        sender = {"nickname": nickname or f"用户{user_id}", "card": ""}
-        return await self.say(user_id, [text(words)], sender=sender, **how)
-
-    async def say_group(
-        self,
-        group_id: int,
-        user_id: int,
-        words: str,
-        *,
-        at_bot: bool = True,
-        nickname: str = "",
-        card: str = "",
-        role: str | None = "member",
-        reply_to: int | None = None,
-        mentions: tuple[int, ...] = (),
-        **how: Any,
-    ) -> int:
-        """A member writes in a group. `role` None leaves the field out, as NapCat sometimes does.
-
-        Returns the message id; `how` as in `say`.
-        """
-        segments = [] if reply_to is None else [reply(reply_to)]
-        segments += [at(self.self_id), text(f" {words}")] if at_bot else [text(words)]
-        segments += [at(user) for user in mentions]
-        sender = {"nickname": nickname or f"用户{user_id}", "card": card}
-        if role is not None:
-            sender["role"] = role
-        return await self.say(user_id, segments, group_id=group_id, sender=sender, **how)
-
-    async def say(
-        self,
-        user_id: int,
-        segments: list[Segment],
-        *,
-        group_id: int | None = None,
-        sender: dict[str, Any] | None = None,
-        sent_at: int | None = None,
-        is_string: bool = False,
-    ) -> int:
-        """Somebody sends any segments, now or `sent_at` (seconds), as an array or as CQ codes."""
-        event = self._platform.user_message(
-            user_id, segments, group_id=group_id, sender=sender or {}, sent_at=sent_at, is_string=is_string
-        )
-        await self.send_event(event)
-        return int(event["message_id"])
-
-    async def befriend(self, user_id: int) -> None:
-        """Somebody adds the bot as a friend."""
-        await self.send_event(self._platform.notice("friend_add", user_id=user_id))
-
-    async def join_group(self, group_id: int, *, user_id: int | None = None, operator_id: int = 0) -> None:
-        """The bot, or `user_id`, joins a group."""
-        joiner = self.self_id if user_id is None else user_id
-        await self.send_event(
-            self._platform.notice(
-                "group_increase",
-                sub_type="invite",
-                group_id=group_id,
-                user_id=joiner,
-                operator_id=operator_id,
-            )
-        )
-
-    async def send_event(self, event: dict[str, Any]) -> None:
-        """Send any event."""
-        await self.send_raw(json.dumps(event, ensure_ascii=False))
 
     async def send_raw(self, frame: str | bytes) -> None:
         """Send a frame as it is. Raises ConnectionError when disconnected."""
@@ -182,6 +150,12 @@ class OneBotClient:
             await self._news.wait_for(lambda: len(self.sent) > self._taken)
         self._taken += 1
         return self.sent[self._taken - 1]
+
+    async def wait_sent(self, count: int, timeout_seconds: float = 10.0) -> list[SentMessage]:
+        """Wait until the bot sent so many messages in all, and give all. Raises TimeoutError."""
+        async with asyncio.timeout(timeout_seconds), self._news:
+            await self._news.wait_for(lambda: len(self.sent) >= count)
+        return list(self.sent)
 
     async def wait_calls(self, count: int, timeout_seconds: float = 10.0) -> None:
         """Wait until the bot made so many API calls in all. Raises TimeoutError."""
@@ -197,7 +171,7 @@ class OneBotClient:
 
     async def _answer(self, connection: ClientConnection, call: dict[str, Any]) -> None:
         action, params = str(call.get("action", "")), call.get("params") or {}
-        failure = self.script.next_for(action)
+        failure = self.script.next_for(action) or self._platform.refusal(action, params)
         is_delivered = failure is None or failure.is_delivered
         sent = self._platform.deliver(action, params) if is_delivered else None
         async with self._news:
@@ -207,10 +181,21 @@ class OneBotClient:
             self._news.notify_all()
         if failure is not None and failure.is_disconnecting:
             await connection.close()
-        elif failure is None or not failure.is_unanswered:
-            answer = (
-                failed(failure.retcode, failure.message)
-                if failure is not None
-                else self._platform.answer(action, params, sent)
-            )
+            return
+        if failure is None or not failure.is_unanswered:
+            answer = self._platform.answer(action, params, sent) if failure is None else _failed(failure)
             await connection.send(json.dumps({**answer, "echo": call.get("echo")}, ensure_ascii=False))
+        if sent is not None and self.reports_self:
+            event = self._platform.own_message(sent)
+            await connection.send(json.dumps(event, ensure_ascii=False))
+
+
+def _failed(failure: Failure) -> dict[str, Any]:
+    return begun() if failure.is_async else failed(failure.retcode, failure.message)
+
+
+async def _ended(reader: "asyncio.Task[None] | None") -> None:
+    if reader is not None:
+        reader.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await reader

@@ -15,11 +15,21 @@ def text(words: str) -> Segment:
 
 
 def at(user_id: int | str) -> Segment:
+    """ "all", or with some implementations "0", is everybody."""
     return {"type": "at", "data": {"qq": str(user_id)}}
 
 
 def reply(message_id: int | str) -> Segment:
     return {"type": "reply", "data": {"id": str(message_id)}}
+
+
+def face(face_id: int) -> Segment:
+    return {"type": "face", "data": {"id": str(face_id)}}
+
+
+def image(url: str, file: str = "A.jpg", **more: Any) -> Segment:
+    """As NapCat tells it: sizes are strings."""
+    return {"type": "image", "data": {"file": file, "url": url, "file_size": "84729", **more}}
 
 
 def plain_text(message: str | Sequence[Segment]) -> str:

@@ -408,7 +408,7 @@ async def test_redis_answers(good: SetUp) -> None:
 async def test_bare_superusers_are_a_warning_with_the_corrected_line(good: SetUp) -> None:
     good.environment |= {"SUPERUSERS": "oAdmin,wechat:oOther"}
     (finding,) = await good.findings(Level.WARNING)
-    assert finding.check == "superusers" and finding.fix == "改成 wechat:oAdmin 或 onebot:oAdmin"
+    assert finding.check == "superusers" and finding.fix == "改成 wechat:oAdmin、onebot:oAdmin 或 qq:oAdmin"
 
 
 async def test_leftovers_of_a_killed_restore_are_told(good: SetUp) -> None:

@@ -292,7 +292,7 @@ def test_a_sentence_is_tried_on_the_faq(operator: Operator) -> None:
     only_touched = operator.gets("faq", "test", "退款了怎么还没到账")
     assert "只作为资料" in only_touched and "写在后面" in only_touched
     assert "没有命中（共 5 条规则）" in operator.gets("faq", "test", "今天天气")
-    refusal = operator.reads_refusal("faq", "test", "x", "--channel", "qq")
+    refusal = operator.reads_refusal("faq", "test", "x", "--channel", "telegram")
     assert "没有渠道" in refusal["error"] and "onebot" in refusal["fix"]
     (operator.data / "faq.yaml").write_text("- patterns: x\n", "utf-8")
     assert "缺少 answer" in operator.is_refused("faq", "test", "怎么退款")

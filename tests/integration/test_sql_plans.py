@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.storage.sql import account_statements, deliveries, inbox, jobs, scopes
+from bot.storage.sql import account_statements, delivery_statements, inbox, jobs, scopes
 from bot.storage.sql.statements import Statement
 from tests.integration.database_fixture import open_database
 
@@ -13,9 +13,9 @@ HOT = {
     "unfinished": inbox._UNFINISHED,
     "undelivered": inbox._UNDELIVERED,
     "close": inbox._CLOSE,
-    "sealed": deliveries._SEALED,
-    "oldest held": deliveries._OLDEST_HELD,
-    "crashed": deliveries._CRASHED,
+    "sealed": delivery_statements.SEALED,
+    "oldest held": delivery_statements.OLDEST_HELD,
+    "crashed": delivery_statements.CRASHED,
     "taken scopes": jobs._TAKEN_SCOPES,
     "current": scopes._CURRENT,
     "shelf": scopes._FIND_SHELF,

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 from bot.settings import Settings
-from bot.settings_source import env_text, known_fields, read_settings
+from bot.settings_fields import env_text, known_fields
+from bot.settings_source import read_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 LINES = (ROOT / ".env.prod").read_text("utf-8").splitlines()

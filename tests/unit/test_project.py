@@ -18,6 +18,7 @@ BUILD_FILES = ("pyproject.toml", "Makefile", "tools/install.sh", ".ci/run", ".en
 IMPORTED_AS = {
     "nonebot": "nonebot2",
     "nonebot.adapters.onebot": "nonebot_adapter_onebot",
+    "nonebot.adapters.qq": "nonebot_adapter_qq",
     "faiss": "faiss_cpu",
     "re2": "google_re2",
     "yaml": "pyyaml",
@@ -123,8 +124,8 @@ def imported(module: Path) -> set[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            is_onebot = node.module.startswith("nonebot.adapters.onebot")
-            names.add("nonebot.adapters.onebot" if is_onebot else node.module.partition(".")[0])
+            adapter = re.match(r"nonebot\.adapters\.\w+", node.module)
+            names.add(adapter[0] if adapter else node.module.partition(".")[0])
     return names
 
 

@@ -17,6 +17,8 @@ from bot.redaction import redact
 
 OPENID = "oCanary_0123456789-abcdefghij"[:28]
 UNIONID = OPENID + "Z"
+QQ_OPENID = "E4F4AEA33253A2797FB897C50B81D7ED"
+QQ_MESSAGE = "ROBOT1.0_b6nx.CVryAO0nR58RXuU6SC.m0ZcqqB1!"
 PHONE = "13812345678"
 KEY = "sk-canary0123456789ABCDEF"
 ID_NUMBER = "110101199003071233"
@@ -34,6 +36,8 @@ ID_NUMBER = "110101199003071233"
         "+44 20 7946 0958",
         OPENID,
         UNIONID,
+        QQ_OPENID,
+        QQ_MESSAGE,
         "li.si+canary@mail.example.com",
         KEY,
         "sk-short1",
@@ -57,6 +61,8 @@ def test_it_is_hidden_wherever_it_stands(private: str, around: str):
         "wechat private conversation=d14476f20b decided_by=model ms: recall=11 total=1380",
         "1700000000000",
         "20261130002658",
+        "trace=9f86d081884c7d659a2feaa0c55ad015 done",
+        "SHA256 E4F4AEA33253A2797FB897C50B81D7EDE4F4AEA33253A2797FB897C50B81D7ED",
         "tests_of_a_very_long_snake_case_name_of_ours",
         "http://127.0.0.1:8080/wechat?lang=zh",
         "reply 1381234567 to onebot ended unknown",

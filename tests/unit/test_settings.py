@@ -4,7 +4,8 @@ import pytest
 
 from bot.conversation.errors import ConfigurationError
 from bot.settings import Settings, split_list
-from bot.settings_source import known_fields, read_settings
+from bot.settings_fields import known_fields
+from bot.settings_source import read_settings
 
 
 @pytest.fixture(autouse=True)
@@ -181,6 +182,8 @@ def test_every_secret_is_known_to_the_log():
         "WECHAT__MORE_ACCOUNTS": '[{"app_id":"wx2","token":"secret-8","app_secret":"secret-9","path":"/2"}]',
         "ONEBOT__ACCESS_TOKEN": "secret-2",
         "ONEBOT__SECRET": "secret-3",
+        "QQ__APP_ID": "102000001",
+        "QQ__SECRET": "secret-10",
         "REDIS__URL": "redis://:secret-4@h",
         "LLM__BASE_URL": "http://h",
         "LLM__MODEL": "m",
@@ -194,6 +197,41 @@ def test_every_secret_is_known_to_the_log():
     expected = {given[key] for key in hidden - {"WECHAT__MORE_ACCOUNTS"}} | of_more
     assert set(read(**given).secrets) == expected
     assert read().secrets == ()
+
+
+class TestTheOfficialBotOfQQ:
+    BOT = {"QQ__APP_ID": "102000001", "QQ__SECRET": "a-secret"}  # noqa: RUF012
+
+    def test_app_id_and_secret_come_together(self):
+        assert refused(QQ__APP_ID="102000001").key == "QQ__SECRET"
+        assert refused(QQ__SECRET="a-secret").key == "QQ__APP_ID"
+        assert refused(QQ__WEBSOCKET="true").key == "QQ__APP_ID"
+        assert read(**self.BOT).qq.app_id == "102000001"
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("APP_ID", "wx1"),
+            ("SECRET", "a b"),
+            ("API_BASE", "api.bot.qq.com"),
+            ("URL_HOSTS", "https://a.cn/"),
+        ],
+    )
+    def test_what_cannot_be_right_is_refused(self, name: str, value: str):
+        assert refused(**self.BOT | {f"QQ__{name}": value}).key == f"QQ__{name}"
+
+    def test_hosts_are_a_list(self):
+        assert read(**self.BOT, QQ__URL_HOSTS="A.cn，b.example.com").qq.url_hosts == ("a.cn", "b.example.com")
+
+    def test_an_open_validation_is_a_doubt(self):
+        assert not read(**self.BOT).doubts
+        assert any("QQ__SETUP_OPEN" in doubt for doubt in read(**self.BOT, QQ__SETUP_OPEN="true").doubts)
+
+    def test_its_people_can_be_superusers(self):
+        assert read(SUPERUSERS="qq:ABC").superuser_addresses == {"qq:ABC"}
+
+    def test_no_official_account_takes_its_path(self):
+        assert refused(WECHAT__PATH="/qq/webhook").key == "WECHAT__PATH"
 
 
 class TestSeveralAccounts:
