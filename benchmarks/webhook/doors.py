@@ -105,7 +105,7 @@ async def wxmp() -> AsyncGenerator[Door]:
     """nonebot-adapter-wxmp, on the driver that it finds as NoneBot's own."""
     import nonebot
     from nonebot.adapters import Bot, Event
-    from nonebot.adapters.wxmp import Adapter
+    from nonebot.adapters.wxmp import Adapter  # pyright: ignore[reportMissingImports]
 
     async def echo(bot: Bot, event: Event) -> None:
         await bot.send(event, event.get_plaintext())

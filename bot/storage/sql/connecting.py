@@ -5,6 +5,7 @@ Invariant: a file readable by its owner alone, of ours, with the newest schema; 
 
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 from loguru import logger
@@ -15,14 +16,30 @@ from bot.storage.sql.writer import translated
 
 LOG_LIMIT_BYTES = 64 << 20
 """What a burst made the log grow to is given back to the system beyond this."""
+_AGAIN_SECONDS = 0.02
+
+
+def _keep_a_log(connection: sqlite3.Connection, busy_seconds: float) -> None:
+    """SQLite does not wait while another connection changes the mode of a new file, but fails at once."""
+    give_up_at = time.monotonic() + busy_seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except sqlite3.OperationalError as error:
+            is_busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > give_up_at:
+                raise
+            time.sleep(_AGAIN_SECONDS)
+        else:
+            return
 
 
 def connect_writer(path: Path, busy_seconds: float) -> sqlite3.Connection:
     """Deleted content is overwritten with zeros; `temp_store` keeps copies of rows out of /tmp. No commit
     folds the log in: `folding.py` does, beside the writer."""
     connection = sqlite3.connect(path, isolation_level=None, timeout=busy_seconds, cached_statements=256)
+    _keep_a_log(connection, busy_seconds)
     for pragma in (
-        "journal_mode = WAL",
         "synchronous = FULL",
         "secure_delete = ON",
         "foreign_keys = ON",
