@@ -13,6 +13,7 @@ from nonebot.adapters import Event
 from nonebot.adapters.onebot.v11 import Message as Segments
 from nonebot.adapters.onebot.v11 import MessageEvent, MessageSegment, NoticeEvent
 
+from bot.channels.calling import Calls
 from bot.conversation.message import AccountKey, Conversation, Kind, Message, Role
 
 CHANNEL = "onebot"
@@ -25,8 +26,6 @@ _MILLISECONDS_FROM = 1e11
 """A `time` beyond this is in milliseconds: NapCat falls back to Date.now()."""
 _SPOKEN = frozenset({"text", "at", "reply", "face", "anonymous"})
 """Segments that are words, or decorate them. Everything else is an attachment."""
-_SEPARATORS = " \t\r\n\u3000,，:：、!！"
-"""What people put after the name they call."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """JSON may carry NUL and lone surrogates; neither SQLite nor the embedded model takes them."""
 _LONGEST_QUOTE = 1_000
@@ -44,8 +43,7 @@ class OneBotMapping:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """`prefix` "" means none. `now` stands in for events without a usable time."""
-        self._nicknames = sorted(filter(None, nicknames), key=len, reverse=True)
-        self._prefix = prefix
+        self._calls = Calls(nicknames=nicknames, prefix=prefix)
         self._now = now
 
     def to_message(self, event: Event, *, self_id: str, app_id: str) -> Message | None:
@@ -70,7 +68,7 @@ class OneBotMapping:
         mentions = [str(segment.data.get("qq", "")) for segment in segments if segment.type == "at"]
         text = _own_words(segments)
         is_named = not is_group or self_id in mentions or _quotes(event, self_id)
-        text, is_called = self._without_call(text, is_addressed=is_named, is_group=is_group)
+        text, is_called = self._calls.taken_off(text, is_addressed=is_named, is_group=is_group)
         others = dict.fromkeys(qq for qq in mentions if qq and qq != self_id and qq not in _EVERYBODY)
         return Message(
             # Some implementations count message ids per conversation, and begin anew at each start.
@@ -105,24 +103,6 @@ class OneBotMapping:
             text="",
             sent_at=self._sent_at(event),
         )
-
-    def _without_call(self, text: str, *, is_addressed: bool, is_group: bool) -> tuple[str, bool]:
-        """The text without the prefix or nickname it begins with, and whether it had one.
-
-        Chinese has no word boundary, so in a group 「小记你好」 is a call. Who is addressed anyway needs
-        no call: there only a name that is set apart is one (「小记，你好」, not 「小记事本」).
-        """
-        if is_group and not is_addressed and self._prefix and text.startswith(self._prefix):
-            # A command keeps its slash: that is how it is known.
-            rest = text if self._prefix in "/／" else text[len(self._prefix) :].lstrip(_SEPARATORS)
-            return rest, True
-        for name in self._nicknames:
-            if text[: len(name)].casefold() != name.casefold():
-                continue
-            rest = text[len(name) :]
-            if not is_addressed or not rest or rest[0] in _SEPARATORS:
-                return rest.lstrip(_SEPARATORS), True
-        return text, False
 
     def _sent_at(self, event: Event) -> datetime:
         try:

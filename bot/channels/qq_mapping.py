@@ -27,6 +27,7 @@ from nonebot.adapters.qq.event import (
     InteractionCreateEvent,
 )
 
+from bot.channels.calling import Calls
 from bot.channels.qq_content import kind_of, media_of, own_words, quoted_of
 from bot.channels.qq_events import LooseC2CMessage, LooseGroupMessage
 from bot.conversation.message import AccountKey, Conversation, Kind, Message, Role
@@ -38,8 +39,6 @@ GUILD_CHANNEL = "channel-"
 _BEIJING = timezone(timedelta(hours=8))
 """The documents' times are of this zone; one without a zone is too."""
 _MILLISECONDS_FROM = 1e11
-_SEPARATORS = " \t\r\n\u3000,，:：、!！"
-"""What people put after the name they call."""
 _GUILD_ROLES = {"4": Role.OWNER, "2": Role.ADMIN}
 """Of a guild (bot-docs role_model.md). 5, who runs one channel, runs no bot."""
 _MENTION = re.compile(r"<@!?(\w+)>")
@@ -56,8 +55,7 @@ class QQMapping:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """`prefix` "" means none. `now` stands in for events without a usable time."""
-        self._nicknames = sorted(filter(None, nicknames), key=len, reverse=True)
-        self._prefix = prefix
+        self._calls = Calls(nicknames=nicknames, prefix=prefix)
         self._now = now
 
     def to_message(self, event: Event, *, app_id: str, bot_id: str = "") -> Message | None:
@@ -90,7 +88,7 @@ class QQMapping:
             return None
         mentions = [each for each in event.mentions or () if each.scope == "single"]
         is_named = event.to_me or any(each.is_you for each in mentions)
-        text, is_called = self._without_call(own_words(event), is_addressed=is_named, is_group=is_group)
+        text, is_called = self._calls.taken_off(own_words(event), is_addressed=is_named, is_group=is_group)
         people = (each for each in mentions if not each.is_you and not each.bot)
         others = dict.fromkeys(each.member_openid or each.id for each in people)
         return Message(
@@ -115,7 +113,9 @@ class QQMapping:
             return None
         named = [user.id for user in event.mentions or () if user.id] or _MENTION.findall(event.content or "")
         is_named = is_direct or event.to_me or (bool(bot_id) and bot_id in named)
-        text, is_called = self._without_call(own_words(event), is_addressed=is_named, is_group=not is_direct)
+        text, is_called = self._calls.taken_off(
+            own_words(event), is_addressed=is_named, is_group=not is_direct
+        )
         bots = {user.id for user in event.mentions or () if user.bot}
         others = [
             other for other in dict.fromkeys(named) if other not in (openid, bot_id) and other not in bots
@@ -169,19 +169,6 @@ class QQMapping:
             text=tapped.button_data.strip(),
             sent_at=self._time(event.timestamp),
         )
-
-    def _without_call(self, text: str, *, is_addressed: bool, is_group: bool) -> tuple[str, bool]:
-        """The text without the prefix or nickname it begins with, and whether it had one: as on OneBot."""
-        if is_group and not is_addressed and self._prefix and text.startswith(self._prefix):
-            rest = text if self._prefix in "/／" else text[len(self._prefix) :].lstrip(_SEPARATORS)
-            return rest, True
-        for name in self._nicknames:
-            if text[: len(name)].casefold() != name.casefold():
-                continue
-            rest = text[len(name) :]
-            if not is_addressed or not rest or rest[0] in _SEPARATORS:
-                return rest.lstrip(_SEPARATORS), True
-        return text, False
 
     def _time(self, stamp: str | int | datetime | None) -> datetime:
         """RFC 3339, seconds or milliseconds since 1970 (as a number or its digits), or a datetime."""
