@@ -168,11 +168,11 @@ class Assistant:
         if not message.is_addressed or is_late:
             return Decision(reply=SILENCE)
         if message.kind is Kind.IMAGE and (images := await self._see(message, place)):
-            recent = await self._window.recent(scope) if scope is not None else ()
+            recent = await self._recent(scope)
             return await self._by_memory_and_knowledge(message, scope, recent, None, place, times, images)
         if message.kind not in SPOKEN or not message.text:
             return Decision(reply=await self._reactions.react(message, context.account, scope))
-        recent = await self._window.recent(scope) if scope is not None else ()
+        recent = await self._recent(scope)
         with times.stage("rules"):
             hit = await self._quick_replies.faq_hit(message, recent)
             decision = await self._by_rule(context, recent, hit)
@@ -242,6 +242,9 @@ class Assistant:
         if recalled.degraded:
             self._metrics.degraded_recalls.inc()
         return recalled.facts
+
+    async def _recent(self, scope: Scope | None) -> tuple[Turn, ...]:
+        return await self._window.recent(scope) if scope is not None else ()
 
     async def _see(self, message: Message, place: Place) -> tuple[str, ...]:
         """The pictures of a message as a model takes them; () where nobody can look at them."""

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.container.channels import SystemClock
 from bot.conversation.message import AccountKey
 from bot.conversation.ports import Matrix
 from bot.memory.fact import FactKind, NewFact
@@ -48,13 +49,6 @@ def at_most(value: float, limit: float) -> Goal:
 
 def at_least(value: float, limit: float) -> Goal:
     return Goal(words=f"≥ {limit:g}", holds=value >= limit)
-
-
-class SystemClock:
-    """The machine's clock."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import yaml
 from benchmarks.report import Figure
 from benchmarks.wechat.cells import paced
 from benchmarks.wechat.stage import Stage, open_stage
+from bot.container.channels import SystemClock
 from bot.conversation.message import AccountKey
 from bot.llm.nano_embedder import make_nano_embedder
 from bot.memory.fact import FactKind, NewFact
@@ -57,13 +58,6 @@ class Asked:
     seen: Seen
     fetches: int
     is_answered: bool
-
-
-class SystemClock:
-    """The machine's clock."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
 
 
 def followers() -> list[Follower]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from benchmarks.wechat.running_bot import RunningBot
+from benchmarks.running_bot import RunningBot
 from simulators.openai import Answer, OpenAiServer, Request, by_marker
 from simulators.wechat import AccountType, Mode, WeChatServer
 

@@ -53,9 +53,6 @@ class WeChatReplies:
             self._owed.add((app_id, key))
         return sealed
 
-    async def is_promised(self, app_id: str, key: str) -> bool:
-        return await self.sealed(app_id, key) == PROMISE
-
     def is_owed(self, app_id: str, key: str) -> bool:
         """Promised, and not sent yet."""
         return (app_id, key) in self._owed

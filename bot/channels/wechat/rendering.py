@@ -18,7 +18,7 @@ HEADING_BYTES = 64
 """Kept free besides on each of several: a held page is handed over with the question it answers."""
 MORE = f"\n({{number}}/{{total}}) 回复“{TAP_START}继续{TAP_END}”"
 LAST = "\n({number}/{total})"
-_SENTENCE_END = re.compile(r"""[。！？!?…；;\n]+[”’」』）)】》"' \n]*""")
+SENTENCE_END = re.compile(r"""[。！？!?…；;\n]+[”’」』）)】》"' \n]*""")
 """A quote or bracket belongs to the sentence that it closes."""
 _PAUSE = re.compile(r"[，、：,: \t]+")
 _LINK = re.compile(f"(?:{ANCHOR.pattern})|(?:{TAP_ANCHOR.pattern})")
@@ -76,7 +76,7 @@ def _page_end(text: str, room: int) -> int:
         return fits
     half = len(encoded[: room // 2].decode(errors="ignore"))
     links = _Links(text, fits)
-    for pattern in (_SENTENCE_END, _PAUSE):
+    for pattern in (SENTENCE_END, _PAUSE):
         ends = [found.end() for found in pattern.finditer(text, half, fits)]
         for end in reversed(ends):
             if is_boundary(text, end) and not links.is_inside(end):

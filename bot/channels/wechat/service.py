@@ -14,10 +14,10 @@ from nonebot.exception import AdapterException
 
 from .api import Ability, ApiAway, ApiClient, ApiClosed, ApiError, OutcomeUnknown, Verdict
 from .graphemes import is_boundary
+from .rendering import SENTENCE_END
 
 BUSY_SECONDS = 1.0
 """Before the one more try that a busy WeChat asks for (-1). The person is waiting."""
-_SENTENCE_END = re.compile(r"[。！？!?…；;\n]+[”’」』）)】》\"' \n]*")
 _LINK = re.compile(r"<a\b.*?</a>", re.DOTALL | re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(?=u)")
 
@@ -235,7 +235,7 @@ def halves(text: str) -> tuple[str, str]:
         return is_boundary(text, at) and not any(start < at < end for start, end in links)
 
     low, high = middle // 2, middle + (len(text) - middle) // 2
-    sentences = (found.end() for found in _SENTENCE_END.finditer(text))
+    sentences = (found.end() for found in SENTENCE_END.finditer(text))
     ends = [end for end in sentences if low <= end <= min(high, len(text) - 1) and may_cut(end)]
     anywhere = (at for at in range(1, len(text)) if may_cut(at))
     at = min(ends or anywhere, key=lambda end: abs(end - middle), default=len(text))

@@ -32,10 +32,6 @@ class ReplyStore(Protocol):
         """
         ...
 
-    async def is_promised(self, app_id: str, key: str) -> bool:
-        """For whoever takes up a message after a restart: its answer must go by customer service."""
-        ...
-
 
 class MemoryReplyStore:
     """For trying out and for tests: forgets at exit, and the oldest when full."""
@@ -64,4 +60,5 @@ class MemoryReplyStore:
         return await self.seal(app_id, key, SUCCESS, carries_answer=False)
 
     async def is_promised(self, app_id: str, key: str) -> bool:
+        """Whether the answer to this message is to go by customer service."""
         return self._bodies.get((app_id, key)) == SUCCESS

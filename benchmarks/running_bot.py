@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 GIVE_UP_SECONDS = 120.0
 KNOCK_SECONDS = 0.02
 
@@ -61,6 +61,11 @@ class RunningBot:
             return (await client.get(f"http://127.0.0.1:{self.port}/livez")).status_code == 200
         except httpx.TransportError:
             return False
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "not started"
+        return self._process.pid
 
     async def kill(self) -> None:
         """As a power cut: nothing is finished."""
