@@ -6,32 +6,21 @@ its own port as WeChat would.
 
 import asyncio
 import json
-import os
-import socket
 import subprocess
-import sys
 import time
-from asyncio.subprocess import Process
 from pathlib import Path
-
-import httpx
 
 from benchmarks.core.trial import Progress, at_most, percentile, sig
 from benchmarks.report import Figure
+from benchmarks.running_bot import BotEnded, RunningBot
 from simulators.wechat import WeChatServer
 
 GOAL_SECONDS = 6.0
 GOAL_MIB = 350.0
 STARTS = 5
 GIVE_UP_SECONDS = 120.0
-ASK_AGAIN_SECONDS = 0.02
 IDLE_SECONDS = 5.0
 """After it has answered: what is loaded in the background is then there."""
-ROOT = Path(__file__).resolve().parents[2]
-
-
-class NoAnswer(Exception):
-    """The bot ended, or did not answer in time."""
 
 
 async def measure(folder: Path, progress: Progress) -> list[Figure]:
@@ -67,52 +56,31 @@ async def measure(folder: Path, progress: Progress) -> list[Figure]:
 
 async def _start_once(data: Path) -> tuple[float, float]:
     """(seconds to the first answer, MiB when idle)."""
-    port = _free_port()
-    # Settings of this shell must not reach the bot.
-    ours = {name: value for name, value in os.environ.items() if "__" not in name}
-    environment = ours | {"JIDE_DATA_DIR": str(data), "HOST": "127.0.0.1", "PORT": str(port)}
-    log = data.with_suffix(".log")
-    with log.open("wb") as output:
-        begun = time.perf_counter()
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", cwd=ROOT, env=environment, stdout=output, stderr=output
-        )
+    bot = RunningBot(data, {})
+    begun = time.perf_counter()
     try:
         async with asyncio.timeout(GIVE_UP_SECONDS):
-            await _first_answer(process, data / "tryout.json", port, log)
+            await bot.start()
+            await _first_answer(bot, data / "tryout.json")
         taken = time.perf_counter() - begun
         await asyncio.sleep(IDLE_SECONDS)
-        return taken, await asyncio.to_thread(_resident_mib, process.pid)
+        return taken, await asyncio.to_thread(_resident_mib, bot.pid)
     finally:
-        process.terminate()
-        await process.wait()
+        await bot.stop()
 
 
-async def _first_answer(process: Process, tryout: Path, port: int, log: Path) -> None:
-    """Knock at the port until it opens, then ask once. Raises NoAnswer."""
-    address = f"http://127.0.0.1:{port}"
-    async with httpx.AsyncClient(trust_env=False) as client:
-        while True:
-            if process.returncode is not None:
-                raise NoAnswer(_end_of(log))
-            try:
-                await client.get(f"{address}/livez")
-                break
-            except httpx.TransportError:
-                await asyncio.sleep(ASK_AGAIN_SECONDS)
+async def _first_answer(bot: RunningBot, tryout: Path) -> None:
+    """Ask once. Raises BotEnded where nothing comes of it."""
     made = await asyncio.to_thread(_read, tryout)
-    async with WeChatServer(f"{address}/wechat", made["wechat_token"], made["app_id"]) as wechat:
+    url = f"http://127.0.0.1:{bot.port}/wechat"
+    async with WeChatServer(url, made["wechat_token"], made["app_id"]) as wechat:
         seen = await wechat.say("o-first", "你们几点开门？")
     if not seen.text or seen.is_fault:
-        raise NoAnswer(_end_of(log))
+        raise BotEnded(bot.log_end())
 
 
 def _read(tryout: Path) -> dict[str, str]:
     return json.loads(tryout.read_text("utf-8"))
-
-
-def _end_of(log: Path) -> str:
-    return log.read_text("utf-8", "replace")[-3000:]
 
 
 def _resident_mib(pid: int) -> float:
@@ -121,9 +89,3 @@ def _resident_mib(pid: int) -> float:
         ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True
     ).stdout
     return int(told) / 1024
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
