@@ -214,6 +214,18 @@ class ConfirmationStore(Protocol):
         ...
 
 
+class GroupStore(Protocol):
+    """Which groups the bot was told to be silent in."""
+
+    async def switched_off(self) -> frozenset[str]:
+        """The places (`Conversation.place`) that are off, all of them: read at start."""
+        ...
+
+    async def switch(self, place: str, *, is_on: bool) -> None:
+        """Durable when it returns."""
+        ...
+
+
 class AuditLog(Protocol):
     async def record(
         self, actor: AccountKey | None, action: str, subject: PersonId | None, reason: str, detail: str

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
+from bot.settings_group_chats import GroupSettings
 from bot.settings_groups import (
     ConsoleSettings,
     EmbeddingSettings,
@@ -56,6 +57,7 @@ class Settings(Section):
     wechat: WeChatSettings = WeChatSettings()
     onebot: OneBotSettings = OneBotSettings()
     qq: QqSettings = QqSettings()
+    group: GroupSettings = GroupSettings()
     redis: RedisSettings = RedisSettings()
     llm: LlmSettings = LlmSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()

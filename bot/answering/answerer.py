@@ -89,9 +89,9 @@ class ModelAnswerer:
 
     def _filter(self, question: Question) -> Callable[[str], str]:
         """Links the model took from memory go; its own, the operator's and the person's stay."""
-        memory = "\n".join(
-            (*(each.fact.text for each in question.facts), *(turn.question for turn in question.short_term))
-        )
+        remembered = (each.fact.text for each in (*question.facts, *question.group_facts))
+        heard = (line.text for line in question.group_lines)
+        memory = "\n".join((*remembered, *heard, *(turn.question for turn in question.short_term)))
         read = (piece.text for each in question.passages for piece in each.context or (each.passage,))
         allowed = "\n".join((question.persona, question.text, *read))
         hidden = self._wording.say("link_hidden")

@@ -8,12 +8,16 @@ from loguru import logger
 
 from bot.commands.clearing import ClearingCommands
 from bot.commands.context import DEGRADED, HUMAN, Asker, CommandContext, CommandReply, StatusReport
+from bot.commands.groups import GroupCommands
 from bot.commands.held import HeldAnswers
 from bot.commands.memory import MemoryCommands
 from bot.commands.parsing import Call, Command, parse
 from bot.commands.people import PeopleCommands
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
+from bot.erasing import Erasing
+from bot.groups.lines import GroupLines
+from bot.groups.switch import GroupSwitch
 from bot.memory.explicit import explicit_memory
 from bot.memory.forget import Forget
 from bot.memory.ports import FactStore, TurnWindow
@@ -37,6 +41,9 @@ class Commands:
         facts: FactStore,
         window: TurnWindow,
         forget: Forget,
+        erasing: Erasing,
+        lines: GroupLines,
+        switch: GroupSwitch,
         deliveries: DeliveryStore,
         confirmations: ConfirmationStore,
         audit: AuditLog,
@@ -47,12 +54,23 @@ class Commands:
         wording: Wording,
         clock: Clock,
     ) -> None:
-        self._memory = MemoryCommands(facts, window, forget, wording)
+        self._memory = MemoryCommands(facts, window, forget, lines, wording)
         self._people = PeopleCommands(directory, authority, wording)
         self._held = HeldAnswers(deliveries, wording)
-        self._clearing = ClearingCommands(
+        self._groups = GroupCommands(
             facts=facts,
-            window=window,
+            forget=forget,
+            erasing=erasing,
+            switch=switch,
+            accounts=accounts,
+            directory=directory,
+            authority=authority,
+            audit=audit,
+            wording=wording,
+        )
+        self._clearing = ClearingCommands(
+            erasing=erasing,
+            groups=self._groups,
             confirmations=confirmations,
             audit=audit,
             accounts=accounts,
@@ -111,6 +129,23 @@ class Commands:
             case Command.CONFIRM:
                 return await self._clearing.confirm(asker)
             case _:
+                return await self._about_a_group(call, asker)
+
+    async def _about_a_group(self, call: Call, asker: Asker) -> str:
+        match call.command:
+            case Command.SWITCH_ON | Command.SWITCH_OFF:
+                return await self._groups.switch(asker, is_on=call.command is Command.SWITCH_ON)
+            case Command.GROUP_MEMORY:
+                return await self._groups.show(asker)
+            case Command.GROUP_REMEMBER:
+                return await self._groups.remember(asker, call.argument)
+            case Command.GROUP_FORGET:
+                return await self._groups.forget(asker, call.argument)
+            case Command.GROUP_CLEAR:
+                return await self._clearing.ask_for_group(asker)
+            case Command.OPEN:
+                return await self._groups.open(asker, call.argument)
+            case _:
                 return await self._about_the_house(call.command, asker)
 
     async def _about_the_house(self, command: Command, asker: Asker) -> str:
@@ -141,9 +176,12 @@ class Commands:
                 return _reply(self._wording.say("anonymous"))
 
     async def _help(self, asker: Asker) -> str:
+        text = self._wording.say("help")
+        if asker.is_in_group:
+            text = self._wording.say("help_group", help=text)
         if await self._authority.is_superuser(asker.message.sender):
-            return self._wording.say("help_superuser", help=self._wording.say("help"))
-        return self._wording.say("help")
+            return self._wording.say("help_superuser", help=text)
+        return text
 
     async def _state(self, asker: Asker) -> str:
         if asker.is_in_group or not await self._authority.is_superuser(asker.message.sender):

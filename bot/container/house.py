@@ -23,6 +23,8 @@ from bot.conversation.errors import TransientError
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
 from bot.delivery import DeliveryDesk
+from bot.groups.lines import GroupLines
+from bot.groups.switch import GroupSwitch
 from bot.journal import Journal
 from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.ingest import Ingest
@@ -78,6 +80,8 @@ class House:
         self.catalogue = CatalogueFile(folder / "products.csv")
         self._faq = FaqFile(_with_default(folder / "faq.yaml", HOUSE_FOLDER / "rules" / "default_faq.yaml"))
         self.drafts = Drafts()
+        self._lines = GroupLines(settings.group.lines, clock)
+        self._switch = GroupSwitch(self.stores.group_switches)
         self._pace = Pace()
         assembly = Assembly(
             settings=settings,
@@ -97,6 +101,8 @@ class House:
             metrics=self.metrics,
             journal=self.journal,
             pace=self._pace,
+            lines=self._lines,
+            switch=self._switch,
         )
         self.status = StatusBoard(
             jobs=self.stores.jobs,
@@ -148,6 +154,7 @@ class House:
         await asyncio.to_thread(self.stores.prepare)
         await self.stores.database.open()
         await self.stores.wechat_replies.open()
+        await self._switch.load()
 
     async def begin_work(self) -> None:
         """Take up what a stop or a crash left, and start the worker. After `open`, in the bot alone."""

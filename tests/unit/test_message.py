@@ -45,4 +45,4 @@ def test_a_message_survives_a_round_trip(kind: Kind):
 def test_what_was_stored_before_there_was_media_is_still_read():
     message = load_message(BEFORE_MEDIA)
     assert (message.text, message.media) == ("你好", ())
-    assert json.loads(dump_message(message)) == json.loads(BEFORE_MEDIA) | {"media": []}
+    assert json.loads(dump_message(message)) == json.loads(BEFORE_MEDIA) | {"media": [], "shown_name": ""}
