@@ -122,7 +122,7 @@ class Assistant:
         is_resumed: bool,
         has_waited: bool,
     ) -> Delivery:
-        heard = self._groups.hear(message)
+        heard = self._groups.hear(message, has_waited=has_waited)
         message = heard.message
         account = await self._identify(heard, times)
         scope = account.scope(message.conversation.place) if account else None

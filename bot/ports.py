@@ -184,8 +184,11 @@ class JobStore(Protocol):
 
     async def finish_job(self, job: int) -> None: ...
 
-    async def retry_job(self, job: int, error: str, delay_seconds: float, *, counts: bool) -> None:
-        """Put a job back. `counts` False (an outage) spends no try; the fifth try is a dead letter."""
+    async def retry_job(self, job: int, error: str, delay_seconds: float, *, counts: bool) -> bool:
+        """Put a job back. `counts` False (an outage) spends no try; the fifth try is a dead letter.
+
+        Returns whether it is one now.
+        """
         ...
 
     async def release_leases(self) -> int:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
+from bot.settings_alerts import AlertSettings
 from bot.settings_group_chats import GroupSettings
 from bot.settings_groups import (
     ConsoleSettings,
@@ -64,6 +65,7 @@ class Settings(Section):
     memory: MemorySettings = MemorySettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     console: ConsoleSettings = ConsoleSettings()
+    alerts: AlertSettings = AlertSettings()
 
     sources: tuple[str, ...] = Field(default=(), exclude=True)
     """What was read, strongest first: for the line at start that says so."""
@@ -147,7 +149,19 @@ class Settings(Section):
             for account in (self.wechat, *self.wechat.more_accounts)
             for secret in (account.token, account.aes_key, account.previous_aes_key, account.app_secret)
         )
-        return tuple(filter(None, (*of_accounts, onebot.access_token, onebot.secret, self.qq.secret, *keys)))
+        return tuple(
+            filter(
+                None,
+                (
+                    *of_accounts,
+                    onebot.access_token,
+                    onebot.secret,
+                    self.qq.secret,
+                    *keys,
+                    *self.alerts.secrets,
+                ),
+            )
+        )
 
     def nonebot_config(self) -> dict[str, Any]:
         """Keyword arguments of `nonebot.init`, which then reads no file of its own.

@@ -56,14 +56,17 @@ class GroupSettings(Section):
     @field_validator("other_bots")
     @classmethod
     def _check_bots(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
-        for entry in entries:
-            channel, colon, openid = entry.partition(":")
-            if not (channel and colon and openid):
-                raise ValueError(f"「{entry}」要写成 渠道:编号，例如 onebot:10086")
-        return entries
+        return tuple(map(_address, entries))
 
     @field_validator("quiet_hours")
     @classmethod
     def _check_hours(cls, hours: str) -> str:
         read_hours(hours)
         return hours
+
+
+def _address(entry: str) -> str:
+    channel, _, openid = (part.strip() for part in entry.replace("：", ":", 1).partition(":"))
+    if not (channel and openid):
+        raise ValueError(f"「{entry}」要写成 渠道:编号，例如 onebot:10086")
+    return f"{channel.lower()}:{openid}"

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from loguru import logger
 
+from bot.alerts import Alerts, OperatorAlerts
 from bot.conversation.errors import JideError, TransientError
 from bot.conversation.ports import Clock
 from bot.memory.consolidation import Consolidation
@@ -42,6 +43,7 @@ class Worker:
         turnstile: Turnstile,
         pace: Pace,
         metrics: Metrics,
+        alerts: Alerts | None = None,
         clock: Clock,
     ) -> None:
         self._jobs = jobs
@@ -51,6 +53,7 @@ class Worker:
         self._turnstile = turnstile
         self._pace = pace
         self._metrics = metrics
+        self._alerts = alerts or OperatorAlerts()
         self._wake = asyncio.Event()
 
     def wake(self) -> None:
@@ -105,7 +108,14 @@ class Worker:
             # What the house itself raised (a judgement nobody can read) needs no traceback.
             trace = None if isinstance(error, JideError) else error
             logger.opt(exception=trace).error("后台任务 {} 失败：{}", ticket.id, type(error).__name__)
-            await self._jobs.retry_job(ticket.id, type(error).__name__, RETRY_DELAY_SECONDS, counts=True)
+            is_dead = await self._jobs.retry_job(
+                ticket.id, type(error).__name__, RETRY_DELAY_SECONDS, counts=True
+            )
+            if is_dead:
+                await self._alerts.tell(
+                    f"dead_letter:{type(error).__name__}",
+                    "有一轮对话多次没能整理成记忆，已放弃：请看日志和 /metrics 的 dead_letter_total",
+                )
         else:
             return True
         return False

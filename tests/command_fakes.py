@@ -20,6 +20,7 @@ from identity.authority import Authority
 from identity.directory import Directory
 from identity.model import Account
 from identity.phone import PhoneHasher
+from tests.alert_fakes import Told
 
 NOW = datetime(2025, 11, 29, 18, 30, tzinfo=UTC)
 WORDING = Wording.load("zh_CN")
@@ -227,6 +228,7 @@ class House:
     deliveries: Deliveries = field(default_factory=Deliveries)
     audit: Audit = field(default_factory=Audit)
     accounts: Accounts = field(default_factory=Accounts)
+    alerts: Told = field(default_factory=Told)
     switches: Switches = field(default_factory=Switches)
     report: dict[str, str] = field(default_factory=dict)
 
@@ -254,6 +256,7 @@ class House:
             directory=Directory(self.accounts, PhoneHasher(b"p" * 32)),  # type: ignore[arg-type]
             authority=self.authority,
             status=self.status,
+            alerts=self.alerts,
             wording=WORDING,
             clock=self.clock,
         )

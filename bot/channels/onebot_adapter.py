@@ -10,7 +10,9 @@ unusual ids or without fields that nobody reads is still a message; of two conne
 
 import asyncio
 import contextlib
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any, TypeAlias
 
 import anyio
 from nonebot.adapters.onebot.collator import Collator
@@ -27,6 +29,9 @@ from bot.channels.door import Watch
 from bot.channels.onebot_guard import DETAILS, LIMIT_CHARACTERS, check_token, is_acceptable
 
 __all__ = ["LIMIT_CHARACTERS", "OneBotAdapter", "SkimmedSocket", "is_acceptable"]
+
+Noticed: TypeAlias = Callable[[Mapping[str, Any]], Coroutine[Any, Any, None]]
+"""Given an event's fields as they came."""
 
 _POLICY_VIOLATION = 1008
 _CLOSE_SECONDS = 5.0
@@ -90,12 +95,22 @@ class OneBotAdapter(Adapter):
 
     @override
     def __init__(
-        self, driver: Driver, *, takes_posts: bool = True, watch: Watch | None = None, **kwargs: Any
+        self,
+        driver: Driver,
+        *,
+        takes_posts: bool = True,
+        watch: Watch | None = None,
+        noticed: Noticed | None = None,
+        **kwargs: Any,
     ) -> None:
         """`takes_posts` False leaves the HTTP routes out: a post proves itself by the secret alone.
 
-        `watch` is told of each client without the token, and of each post without a signature.
+        `watch` is told of each client without the token, and of each post without a signature; `noticed`
+        of each notice and each sign of life, in the order in which they come.
         """
+        if noticed is not None:
+            # Nothing else sees every event in order, whichever way it came.
+            self.json_to_event = partial(self._noted_event, noticed)
         self._takes_posts = takes_posts
         self._watch = watch
         self._seats: dict[str, Seat] = {}
@@ -122,6 +137,14 @@ class OneBotAdapter(Adapter):
         if refusal is not None and self._watch is not None:
             self._watch.refused()
         return refusal
+
+    def _noted_event(self, noticed: Noticed, json_data: Any) -> Event | None:
+        event = type(self).json_to_event(json_data)
+        if event is not None and event.post_type in ("notice", "meta_event"):
+            task = asyncio.create_task(noticed(json_data))
+            task.add_done_callback(self.tasks.discard)
+            self.tasks.add(task)
+        return event
 
     @classmethod
     @override

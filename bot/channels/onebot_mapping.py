@@ -77,7 +77,9 @@ class OneBotMapping:
             mentioned=tuple(AccountKey(channel=CHANNEL, app_id=app_id, openid=qq) for qq in others),
             role=_role(event),
             media=media_of(segments),
-            shown_name=shown_name(event.sender.card) or shown_name(event.sender.nickname),
+            shown_name=(shown_name(event.sender.card) or shown_name(event.sender.nickname))
+            if is_group
+            else "",
         )
 
     def _noticed(self, event: NoticeEvent, self_id: str, app_id: str) -> Message | None:

@@ -135,7 +135,7 @@ class QQMapping:
             unionid=(event.author.union_openid or "").strip(),
             role=Role.MEMBER if is_direct else _guild_role(event),
             media=media_of(event),
-            shown_name=shown_name(event.member and event.member.nick) or shown_name(event.author.username),
+            shown_name="" if is_direct else _name_in_guild(event),
         )
 
     def _came_or_went(self, event: FriendRobotEvent | GroupRobotEvent, app_id: str) -> Message | None:
@@ -205,6 +205,10 @@ def _role(stated: str | None) -> Role:
         return Role(stated or "")
     except ValueError:
         return Role.MEMBER
+
+
+def _name_in_guild(event: GuildMessageEvent) -> str:
+    return shown_name(event.member and event.member.nick) or shown_name(event.author.username)
 
 
 def _guild_role(event: GuildMessageEvent) -> Role:

@@ -4,10 +4,17 @@ Invariant: whatever isn't a command, or may have been talk and finds nothing to 
 None, so that no message is swallowed.
 """
 
-from loguru import logger
-
+from bot.alerts import Alerts
 from bot.commands.clearing import ClearingCommands
-from bot.commands.context import DEGRADED, HUMAN, Asker, CommandContext, CommandReply, StatusReport
+from bot.commands.context import (
+    DEGRADED,
+    HUMAN,
+    Asker,
+    CommandContext,
+    CommandReply,
+    StatusReport,
+    channel_name,
+)
 from bot.commands.groups import GroupCommands
 from bot.commands.held import HeldAnswers
 from bot.commands.memory import MemoryCommands
@@ -51,6 +58,7 @@ class Commands:
         directory: Directory,
         authority: Authority,
         status: StatusReport,
+        alerts: Alerts,
         wording: Wording,
         clock: Clock,
     ) -> None:
@@ -81,6 +89,7 @@ class Commands:
         )
         self._authority = authority
         self._status = status
+        self._alerts = alerts
         self._wording = wording
 
     async def handle(self, context: CommandContext) -> CommandReply | None:
@@ -103,7 +112,7 @@ class Commands:
             # What it asked for was still being made, and has been shown since: there is nothing to add.
             return CommandReply(text="") if page is None and context.has_waited else page
         if call.command is Command.HUMAN:
-            return CommandReply(text=self._ask_for_human(asker), decided_by=HUMAN)
+            return CommandReply(text=await self._ask_for_human(asker), decided_by=HUMAN)
         return _reply(await self._carry_out(call, asker) or self._nothing_to_do(call))
 
     def _nothing_to_do(self, call: Call) -> str | None:
@@ -157,9 +166,11 @@ class Commands:
             case _:
                 return await self._help(asker)
 
-    def _ask_for_human(self, asker: Asker) -> str:
-        """The operator hears of it through the log; the person may go on talking meanwhile."""
-        logger.warning("{} 号人（{}）要找真人", asker.account.person, asker.message.sender.channel)
+    async def _ask_for_human(self, asker: Asker) -> str:
+        """The operator hears of it, at most once an hour of each; the person may go on talking meanwhile."""
+        person, channel = asker.account.person, channel_name(self._wording, asker.message.sender.channel)
+        key = f"human:{person}:{asker.message.sent_at:%Y%m%d%H}"
+        await self._alerts.tell(key, f"{person} 号人（{channel}）要找真人，请去回复")
         return self._wording.say("human_leave_message")
 
     async def _for_stranger(self, call: Call | None) -> CommandReply | None:

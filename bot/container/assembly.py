@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from bot.alerts import Alerts
 from bot.answering.answerer import Answerer, ModelAnswerer
 from bot.answering.drafts import Drafts
 from bot.answering.extractive import ExtractiveAnswerer
@@ -79,6 +80,7 @@ class Assembly:
     pace: Pace
     lines: GroupLines
     switch: GroupSwitch
+    alerts: Alerts
 
     def assistant(
         self,
@@ -205,6 +207,7 @@ class Assembly:
             directory=self.directory,
             authority=self.authority,
             status=status,
+            alerts=self.alerts,
             wording=self.wording,
             clock=self.clock,
         )
@@ -222,6 +225,7 @@ class Assembly:
             model=self.models.chat,
             vision=self.models.vision,
             fallback=self.extractive,
+            alerts=self.alerts,
             wording=self.wording,
             template=load_template(self.settings.data_folder / "prompts"),
         )

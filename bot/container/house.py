@@ -11,6 +11,7 @@ from pathlib import Path
 
 from loguru import logger
 
+from bot.alerts import OperatorAlerts
 from bot.answering.drafts import Drafts
 from bot.answering.extractive import ExtractiveAnswerer
 from bot.container.assembly import Assembly
@@ -56,13 +57,18 @@ class House:
     """Everything, put together. `open` before the first message, `close` after the last."""
 
     def __init__(
-        self, settings: Settings, channels: Channels | None = None, clock: Clock | None = None
+        self,
+        settings: Settings,
+        channels: Channels | None = None,
+        clock: Clock | None = None,
+        alerts: OperatorAlerts | None = None,
     ) -> None:
         """Reads the persona and the wording, makes the data folder's secrets; opens nothing yet.
 
         Raises ConfigurationError.
         """
         channels, clock = channels or Channels(), clock or SystemClock()
+        self._alerts = alerts or OperatorAlerts()
         folder = settings.data_folder
         self.settings = settings
         self.wording = Wording.load(settings.language, folder / "wording.toml")
@@ -103,6 +109,7 @@ class House:
             pace=self._pace,
             lines=self._lines,
             switch=self._switch,
+            alerts=self._alerts,
         )
         self.status = StatusBoard(
             jobs=self.stores.jobs,
@@ -114,7 +121,9 @@ class House:
         self.assistant = assembly.assistant(
             status=self.status.report, was_unreached=self.desk.was_unreached, on_work=self._wake_worker
         )
-        self.turnstile = Turnstile(self.stores.inbox, OrderWatch(self.assistant, self.metrics), self.desk)
+        self.turnstile = Turnstile(
+            self.stores.inbox, OrderWatch(self.assistant, self.metrics), self.desk, self._alerts
+        )
         self.worker = Worker(
             jobs=self.stores.jobs,
             deliveries=self.stores.deliveries,
@@ -122,6 +131,7 @@ class House:
             turnstile=self.turnstile,
             pace=self._pace,
             metrics=self.metrics,
+            alerts=self._alerts,
             clock=clock,
         )
         self.watch = Watch(
@@ -163,6 +173,7 @@ class House:
         if (code := await self.authority.issue_claim_code()) is not None:
             logger.info("首次启动：向机器人发送“/认领 {}”的人成为管理员，此码只显示这一次", code)
         self._supervisor.start("worker", self.worker.run)
+        self._supervisor.start("alerts", self._alerts.run)
         self._supervisor.start("loop lag", LoopLag(self.metrics).run)
         self._supervisor.start("old backups", self.stores.keep_pruning)
         self._warming = asyncio.create_task(self._warm())

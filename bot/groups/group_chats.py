@@ -18,9 +18,7 @@ class Heard:
     """A message as the bot takes it."""
 
     message: Message
-    """`is_addressed`: it is answered."""
-    was_called: bool
-    """As the channel saw it."""
+    """`is_addressed`: it is answered, whether or not it was a call."""
     is_overheard: bool = False
     """Answered though nobody called: with nobody's memory, and leaving none."""
 
@@ -30,15 +28,17 @@ class GroupChats:
         self._lines = lines
         self._speaking = speaking
 
-    def hear(self, message: Message) -> Heard:
+    def hear(self, message: Message, *, has_waited: bool = False) -> Heard:
+        """`has_waited`: behind an earlier message of its sender."""
         if not message.conversation.is_group:
-            return Heard(message=message, was_called=True)
-        hearing = self._speaking.judge(message)
-        self._lines.note(message)
-        was_called, is_answered = message.is_addressed, hearing is not Hearing.SILENT
-        if is_answered is not was_called:
+            return Heard(message=message)
+        hearing = self._speaking.judge(message, has_waited=has_waited)
+        if self._speaking.is_listening(message.conversation.place):
+            self._lines.note(message)
+        is_answered = hearing is not Hearing.SILENT
+        if is_answered is not message.is_addressed:
             message = replace(message, is_addressed=is_answered)
-        return Heard(message=message, was_called=was_called, is_overheard=hearing is Hearing.OVERHEARD)
+        return Heard(message=message, is_overheard=hearing is Hearing.OVERHEARD)
 
     def recent(self, message: Message) -> tuple[GroupLine, ...]:
         """What was said in the group before a message, oldest first; () in private."""
@@ -54,7 +54,5 @@ class GroupChats:
             self._lines.drop_message(heard.message)
         else:
             self._lines.note_own(heard.message.conversation.place, reply.text)
-        if reply.is_silent:
-            return
-        hearing = Hearing.OVERHEARD if heard.is_overheard else Hearing.ADDRESSED
-        self._speaking.answered(heard.message, hearing, was_called=heard.was_called)
+        if not reply.is_silent:
+            self._speaking.answered(heard.message)

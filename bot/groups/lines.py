@@ -37,6 +37,9 @@ class GroupLine:
     def is_bot(self) -> bool:
         return self.speaker is None
 
+    def is_of(self, message: Message) -> bool:
+        return (self.key, self.speaker) == (message.key, message.sender)
+
 
 class GroupLines:
     def __init__(self, limit: int, clock: Clock) -> None:
@@ -47,10 +50,10 @@ class GroupLines:
 
     def note(self, message: Message) -> None:
         """A message of a group, addressed or not. One that is delivered again is the same line."""
-        if message.is_anonymous or message.kind not in _SPOKEN or not message.text:
+        if not _is_talk(message):
             return
         lines = self._lines_of(message.conversation.place)
-        if lines is None or any(line.key == message.key and line.speaker == message.sender for line in lines):
+        if lines is None or any(line.is_of(message) for line in lines):
             return
         lines.append(
             GroupLine(
@@ -71,18 +74,17 @@ class GroupLines:
     def recent(self, place: str, *, before: Message | None = None) -> tuple[GroupLine, ...]:
         """The lines of a group, oldest first, up to and without the message `before`."""
         since = self._clock.now() - KEPT
-        found: list[GroupLine] = []
-        for line in self._groups.get(place, ()):
-            if before is not None and line.key == before.key and line.speaker == before.sender:
-                break
-            if line.at > since:
-                found.append(line)
-        return tuple(found[-self._limit :])
+        lines = tuple(self._groups.get(place, ()))
+        if before is not None and _is_talk(before):
+            # Where it is no longer among them, all of them are later ones.
+            index = next((i for i, line in enumerate(lines) if line.is_of(before)), 0)
+            lines = lines[:index]
+        return tuple(line for line in lines if line.at > since)[-self._limit :]
 
     def drop_message(self, message: Message) -> None:
         """A command is no talk."""
         lines = self._groups.get(message.conversation.place, deque())
-        kept = [line for line in lines if (line.key, line.speaker) != (message.key, message.sender)]
+        kept = [line for line in lines if not line.is_of(message)]
         if len(kept) < len(lines):
             self._groups[message.conversation.place] = deque(kept, lines.maxlen)
 
@@ -99,9 +101,13 @@ class GroupLines:
     def _lines_of(self, place: str) -> deque[GroupLine] | None:
         if not self._limit:
             return None
-        # One more than are shown: the message that is being answered is among them.
-        lines = self._groups.setdefault(place, deque(maxlen=self._limit + 1))
+        # More than are shown: a message that is being answered is among them, and what is said meanwhile.
+        lines = self._groups.setdefault(place, deque(maxlen=2 * self._limit + 1))
         self._groups.move_to_end(place)
         if len(self._groups) > MOST_GROUPS:
             self._groups.popitem(last=False)
         return lines
+
+
+def _is_talk(message: Message) -> bool:
+    return not message.is_anonymous and message.kind in _SPOKEN and bool(message.text)

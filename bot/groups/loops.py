@@ -10,22 +10,23 @@ from dataclasses import dataclass
 from bot.conversation.message import AccountKey, Message
 
 AT_ONCE_SECONDS = 3.0
-"""A call that comes this soon after our answer was written before it was read. People do so now and then, bots
-each time."""
+"""What comes this soon after our answer was written before it was read. People do so now and then, bots each
+time."""
 SILENT_SECONDS = 600.0
 MOST_CHAINS = 10_000
 
 
 @dataclass(slots=True)
 class _Chain:
-    answered_at: float = float("-inf")
+    answered_at: float | None = None
+    """None: nothing was answered since the last one that counted."""
     length: int = 0
     silent_until: float = float("-inf")
 
 
 class LoopGuard:
     def __init__(self, *, longest: int, other_bots: Collection[str], monotonic: Callable[[], float]) -> None:
-        """`longest`: calls at once after an answer, running, until their sender is left alone for ten minutes; 0:
+        """`longest`: messages at once after an answer, running, until their sender is left alone for ten minutes; 0:
         never. `other_bots`: `AccountKey.address` of each known one."""
         self._longest = longest
         self._other_bots = frozenset(other_bots)
@@ -39,15 +40,15 @@ class LoopGuard:
         chain = self._chains.get(_who(message))
         return chain is not None and self._monotonic() < chain.silent_until
 
-    def called(self, message: Message) -> None:
-        """Somebody called, and will be answered."""
+    def taken_up(self, message: Message, *, has_waited: bool) -> None:
+        """A message will be answered. Only the first that comes after an answer counts, for or against its sender: those
+        behind it may have been on their way. `has_waited`: it was there before the answer."""
         chain = self._chains.get(_who(message))
-        if chain is None or not self._longest:
+        if chain is None or chain.answered_at is None or has_waited:
             return
         now = self._monotonic()
         chain.length = chain.length + 1 if now - chain.answered_at < AT_ONCE_SECONDS else 0
-        # Several calls may be on their way at once: only what follows an answer counts.
-        chain.answered_at = float("-inf")
+        chain.answered_at = None
         if chain.length >= self._longest:
             chain.silent_until, chain.length = now + SILENT_SECONDS, 0
 

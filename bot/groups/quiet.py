@@ -4,20 +4,20 @@ Invariant: pure; a range may go over midnight, and holds its beginning but not i
 """
 
 import re
+import unicodedata
 from datetime import datetime, time
 
 from bot.conversation.local_time import LOCAL_TIME
 
-_RANGE = re.compile(r"([0-9]{1,2}):([0-9]{2})-([0-9]{1,2}):([0-9]{2})")
-_WIDTHS = str.maketrans({"：": ":", "－": "-", "—": "-", "–": "-", "~": "-", "～": "-", "至": "-", "到": "-"})
+_RANGE = re.compile(r"([0-9]{1,2}):([0-9]{2})[-–—−~至到]+([0-9]{1,2}):([0-9]{2})")
 
 Ranges = tuple[tuple[time, time], ...]
 
 
 def read_hours(text: str) -> Ranges:
     """`23:00-07:00`, several with commas; () for "". Raises ValueError, in Chinese."""
-    parts = [part.strip() for part in re.split("[,，]", text) if part.strip()]
-    return tuple(_read(part.translate(_WIDTHS).replace(" ", "")) for part in parts)
+    folded = re.sub(r"\s", "", unicodedata.normalize("NFKC", text))
+    return tuple(_read(part) for part in re.split("[,、]", folded) if part)
 
 
 def is_within(ranges: Ranges, at: datetime) -> bool:

@@ -6,11 +6,11 @@ only where the operator allowed it.
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.conversation.message import Kind, Message
+from bot.conversation.message import AccountKey, Kind, Message
 from bot.conversation.ports import Clock
 from bot.conversation.text import normalise
 from bot.groups.loops import LoopGuard
@@ -42,6 +42,19 @@ class Manners:
     commands_need_call: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unasked:
+    """The last message of a group that was taken up though nobody called."""
+
+    key: str
+    sender: AccountKey
+    hearing: Hearing
+    at: datetime
+
+    def is_of(self, message: Message) -> bool:
+        return (self.key, self.sender) == (message.key, message.sender)
+
+
 class WhenToSpeak:
     def __init__(
         self,
@@ -59,34 +72,37 @@ class WhenToSpeak:
         self._switch = switch
         self._loops = loops
         self._manners = manners
-        self._keywords = tuple(normalise(word) for word in manners.keywords)
+        self._keywords = tuple(word for each in manners.keywords if (word := normalise(each)))
         self._is_switching_on = is_switching_on
         self._is_command = is_command
         self._clock = clock
         self._random = random
-        self._spoke_unasked: OrderedDict[str, datetime] = OrderedDict()
+        self._spoke_unasked: OrderedDict[str, _Unasked] = OrderedDict()
 
-    def judge(self, message: Message) -> Hearing:
-        """Asked once for each message of a group."""
+    def is_listening(self, place: str) -> bool:
+        """Where it is switched off, it doesn't keep what is said either."""
+        return self._switch.is_on(place)
+
+    def judge(self, message: Message, *, has_waited: bool = False) -> Hearing:
+        """Asked for each message of a group, again where an answer failed. `has_waited`: behind an earlier message
+        of its sender."""
         if self._loops.is_barred(message):
             return Hearing.SILENT
         if not self._switch.is_on(message.conversation.place):
             is_back = self._is_called(message) and self._is_switching_on(message.text)
             return Hearing.ADDRESSED if is_back else Hearing.SILENT
-        if self._is_called(message):
-            self._loops.called(message)
-            return Hearing.ADDRESSED
-        return self._unasked(message)
+        hearing = Hearing.ADDRESSED if self._is_called(message) else self._unasked(message)
+        if hearing is not Hearing.SILENT:
+            self._loops.taken_up(message, has_waited=has_waited)
+        return hearing
 
-    def answered(self, message: Message, hearing: Hearing, *, was_called: bool) -> None:
-        """Note that the bot has said something to it. `was_called`: as the channel saw it."""
-        if hearing is Hearing.ADDRESSED:
-            self._loops.answered(message)
-        if not was_called:
-            self._spoke_unasked[message.conversation.place] = self._clock.now()
-            self._spoke_unasked.move_to_end(message.conversation.place)
-            if len(self._spoke_unasked) > MOST_GROUPS:
-                self._spoke_unasked.popitem(last=False)
+    def answered(self, message: Message) -> None:
+        """Note that the bot has said something to it."""
+        self._loops.answered(message)
+        place = message.conversation.place
+        last = self._spoke_unasked.get(place)
+        if last is not None and last.is_of(message):
+            self._spoke_unasked[place] = replace(last, at=self._clock.now())
 
     def _is_called(self, message: Message) -> bool:
         """A greeting of the bot's own (it joined the group) counts: the channel says so."""
@@ -97,16 +113,27 @@ class WhenToSpeak:
     def _unasked(self, message: Message) -> Hearing:
         if not (self._keywords or self._manners.random_rate) or message.kind is not Kind.TEXT:
             return Hearing.SILENT
-        if not message.text or self._is_quiet(message.conversation.place):
+        now = self._clock.now()
+        if not message.text or is_within(self._manners.quiet, now):
             return Hearing.SILENT
-        said = normalise(message.text)
+        last = self._spoke_unasked.get(message.conversation.place)
+        if last is not None and now - last.at < self._manners.cooldown:
+            return last.hearing if last.is_of(message) else Hearing.SILENT
+        hearing = self._by_words_or_chance(message)
+        if hearing is not Hearing.SILENT:
+            # The wait begins here: others may say the word while this answer is being prepared.
+            self._note(message, hearing, now)
+        return hearing
+
+    def _by_words_or_chance(self, message: Message) -> Hearing:
+        said = normalise(message.text) if self._keywords else ""
         if any(word in said for word in self._keywords):
             return Hearing.ADDRESSED
         return Hearing.OVERHEARD if self._random() < self._manners.random_rate else Hearing.SILENT
 
-    def _is_quiet(self, place: str) -> bool:
-        now = self._clock.now()
-        if is_within(self._manners.quiet, now):
-            return True
-        last = self._spoke_unasked.get(place)
-        return last is not None and now - last < self._manners.cooldown
+    def _note(self, message: Message, hearing: Hearing, now: datetime) -> None:
+        place = message.conversation.place
+        self._spoke_unasked[place] = _Unasked(key=message.key, sender=message.sender, hearing=hearing, at=now)
+        self._spoke_unasked.move_to_end(place)
+        if len(self._spoke_unasked) > MOST_GROUPS:
+            self._spoke_unasked.popitem(last=False)

@@ -21,7 +21,7 @@ def repeat_the_question(request: Request) -> Answer | None:
 
 async def test_a_crowd_is_answered_line_by_line(start_bot: StartBot, model: OpenAiServer) -> None:
     model.answer_with(repeat_the_question)
-    bot = await start_bot(**model_settings(model), GROUP__LOOP_REPLIES="0")
+    bot = await start_bot(**model_settings(model))
     lines = crowd(members=PEOPLE, messages=LINES, seconds=SECONDS, addressed=0.6, seed=20261130)
     asked = [line for line in lines if line.is_addressed]
     assert 100 < len(asked) < LINES

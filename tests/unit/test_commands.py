@@ -1,6 +1,7 @@
 """The commands, over stores that live in memory."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -399,3 +400,13 @@ class TestStatus:
         house.report = {"模型": "qwen", "FAQ": "12 条", DEGRADED: ""}
         assert await house.say(house.root, "/状态") == "运行状态：\n模型：qwen\nFAQ：12 条"
         assert await house.say(house.root, "/状态", group="g") == WORDING.say("status_ok")
+
+
+async def test_the_operator_is_told_once_an_hour_who_wants_a_human(house: House) -> None:
+    for _ in range(3):
+        await house.say(house.alice, "转人工")
+    await house.say(house.bob, "人工")
+    assert house.alerts.texts == ["1 号人（微信）要找真人，请去回复", "2 号人（微信）要找真人，请去回复"]
+    house.clock.at += timedelta(hours=1)
+    await house.say(house.alice, "转人工")
+    assert len(house.alerts.texts) == 3
