@@ -44,8 +44,12 @@ def serve_echo() -> None:
 
     nonebot.on_message(priority=1, block=True, handlers=[echo])
     app: Any = nonebot.get_app()
-    app.add_api_route("/livez", dict)
+    app.add_api_route("/livez", _alive)
     nonebot.run(access_log=False, log_level="warning")
+
+
+def _alive() -> dict[str, str]:
+    return {}
 
 
 def main() -> None:
