@@ -198,5 +198,7 @@ class Turnstile:
 def _fit_to_store(message: Message) -> Message:
     """Cut to what a person writes, without secrets, and without what only the house may write."""
     text, _ = mask_secrets(clean(message.text[:LONGEST_TEXT]))
-    quoted, _ = mask_secrets(clean(message.quoted[:LONGEST_TEXT]))
+    quoted, _ = mask_secrets(clean(message.quoted[:LONGEST_TEXT])) if message.quoted else ("", False)
+    if (text, quoted) == (message.text, message.quoted):
+        return message
     return replace(message, text=text, quoted=quoted)

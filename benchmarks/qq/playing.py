@@ -37,7 +37,6 @@ class Members:
     def __init__(self, client: OneBotClient) -> None:
         self._client = client
         self._numbers = itertools.count()
-        self._taken = 0
 
     async def ask(self, count: int, at_once: int) -> Play:
         """`count` messages, `at_once` of them on their way at any time."""
@@ -68,11 +67,8 @@ class Members:
 
     async def _read(self, answers: dict[str, asyncio.Future[float]]) -> None:
         while True:
-            await self._client.wait_sent(self._taken + 1, ANSWER_SECONDS)
-            for sent in self._client.sent[self._taken :]:
-                self._taken += 1
-                asker = next(iter(sent.mentions), "")
-                answered = answers.pop(asker, None)
-                if answered is None:
-                    raise Unanswered(f"an answer nobody waits for: {sent.text!r}")
-                answered.set_result(time.perf_counter())
+            sent = await self._client.next_sent(ANSWER_SECONDS)
+            answered = answers.pop(next(iter(sent.mentions), ""), None)
+            if answered is None:
+                raise Unanswered(f"an answer nobody waits for: {sent.text!r}")
+            answered.set_result(time.perf_counter())

@@ -124,8 +124,9 @@ def _turn(turn: Turn) -> str:
 
 
 def _said_in_group(line: GroupLine) -> str:
-    name = "你" if line.is_bot else _quotation(line.name or "某人")
-    return f"- {name}：{_quotation(line.text)}"
+    """Secrets were masked at the door, before the line was heard."""
+    name = "你" if line.is_bot else f"“{line.name or '某人'}”"
+    return f"- {name}：“{_line(line.text)}”"
 
 
 def _passages(retrieved: Sequence[RetrievedPassage]) -> Iterator[str]:

@@ -5,9 +5,6 @@ Invariant: no frame of a client ends its connection or reaches the log with its 
 unusual ids or without fields that nobody reads is still a message; of two connections of one bot the newer lives.
 """
 
-# The looser models widen what the upstream ones declare, which is the whole point of them.
-# pyright: reportIncompatibleVariableOverride=false
-
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Mapping
@@ -18,7 +15,6 @@ import anyio
 from nonebot.adapters.onebot.collator import Collator
 from nonebot.adapters.onebot.v11 import Adapter, Event, GroupMessageEvent, MessageEvent, PrivateMessageEvent
 from nonebot.adapters.onebot.v11.adapter import DEFAULT_MODELS
-from nonebot.adapters.onebot.v11.event import Anonymous, Sender
 from nonebot.adapters.onebot.v11.utils import log
 from nonebot.drivers import Driver, HTTPServerSetup, Request, Response, WebSocket
 from nonebot.exception import WebSocketClosed
@@ -26,6 +22,7 @@ from starlette.websockets import WebSocketDisconnect
 from typing_extensions import override
 
 from bot.channels.door import Watch
+from bot.channels.onebot_events import LooseGroupMessage, LoosePrivateMessage
 from bot.channels.onebot_guard import DETAILS, LIMIT_CHARACTERS, check_token, is_acceptable
 
 __all__ = ["LIMIT_CHARACTERS", "OneBotAdapter", "SkimmedSocket", "is_acceptable"]
@@ -33,55 +30,10 @@ __all__ = ["LIMIT_CHARACTERS", "OneBotAdapter", "SkimmedSocket", "is_acceptable"
 Noticed: TypeAlias = Callable[[Mapping[str, Any]], Coroutine[Any, Any, None]]
 """Given an event's fields as they came."""
 
+_OTHERS = [model for model in DEFAULT_MODELS if model not in (GroupMessageEvent, PrivateMessageEvent)]
 _POLICY_VIOLATION = 1008
 _CLOSE_SECONDS = 5.0
 """A half-open connection takes no close frame; uvicorn drops it after its own pings went unanswered."""
-
-
-class LooseSender(Sender):
-    """A sender as implementations really send it."""
-
-    user_id: int | str | None = None
-    age: int | str | None = None
-    level: int | str | None = None
-
-
-class LooseAnonymous(Anonymous):
-    """An anonymous member whose id may be a string."""
-
-    id: int | str
-
-
-class LooseGroupMessage(GroupMessageEvent):
-    """A group message with ids of any kind and without fields that nobody reads."""
-
-    user_id: int | str
-    group_id: int | str
-    message_id: int | str
-    sub_type: str = "normal"
-    raw_message: str = ""
-    font: int = 0
-    sender: LooseSender = LooseSender()
-    anonymous: LooseAnonymous | None = None
-
-    @override
-    def get_event_description(self) -> str:
-        return f"Message {self.message_id}"
-
-
-class LoosePrivateMessage(PrivateMessageEvent):
-    """A private message with ids of any kind and without fields that nobody reads."""
-
-    user_id: int | str
-    message_id: int | str
-    sub_type: str = "friend"
-    raw_message: str = ""
-    font: int = 0
-    sender: LooseSender = LooseSender()
-
-    @override
-    def get_event_description(self) -> str:
-        return f"Message {self.message_id}"
 
 
 class OneBotAdapter(Adapter):
@@ -89,7 +41,7 @@ class OneBotAdapter(Adapter):
 
     event_models = Collator(
         "OneBot V11",
-        [*DEFAULT_MODELS, LooseGroupMessage, LoosePrivateMessage],
+        [*_OTHERS, LooseGroupMessage, LoosePrivateMessage],
         ("post_type", DETAILS, "sub_type"),
     )
 

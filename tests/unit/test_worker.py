@@ -169,7 +169,8 @@ async def test_cancelling_is_no_fault_of_the_job(shed: Shed) -> None:
     assert shed.jobs.put_back == [], "the lease lapses, and the job is done after the next start"
 
 
-async def test_a_new_turn_wakes_it(shed: Shed) -> None:
+async def test_a_new_turn_wakes_it(shed: Shed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bot.worker, "GATHER_SECONDS", 0)
     running = asyncio.create_task(shed.worker.run())
     await settle()
     shed.jobs.due.append(ticket(1))
