@@ -25,6 +25,7 @@ from bot.decision import SILENCE, Decision
 from bot.delivery import STALE_IN_GROUP
 from bot.dressing import Dressing
 from bot.groups.group_chats import GroupChats, Heard
+from bot.groups.speaking import Hearing
 from bot.journal import Journal
 from bot.knowledge.retrieval import Retrieval
 from bot.memory.ports import TurnWindow
@@ -95,9 +96,9 @@ class Assistant:
         self._journal = journal
 
     async def answer(
-        self, inbox_id: int, message: Message, *, is_resumed: bool, has_waited: bool = False
+        self, inbox_id: int, message: Message, *, is_resumed: bool, waited_seconds: float = 0.0
     ) -> Delivery:
-        """Decide, commit, and return what to deliver. `has_waited`: behind an earlier message of this person.
+        """Decide, commit, and return what to deliver. `waited_seconds`: behind earlier messages of this person.
 
         Raises TransientError when a store is away.
         """
@@ -105,7 +106,7 @@ class Assistant:
         async with self._pace.place() as place:
             try:
                 delivery = await self._answer(
-                    inbox_id, message, place, times, is_resumed=is_resumed, has_waited=has_waited
+                    inbox_id, message, place, times, is_resumed=is_resumed, waited_seconds=waited_seconds
                 )
             finally:
                 self._drafts.end(message.sender.app_id, message.key)
@@ -120,20 +121,21 @@ class Assistant:
         times: StageTimes,
         *,
         is_resumed: bool,
-        has_waited: bool,
+        waited_seconds: float,
     ) -> Delivery:
-        heard = self._groups.hear(message, has_waited=has_waited)
+        heard = self._groups.hear(message, waited_seconds=waited_seconds)
         message = heard.message
         account = await self._identify(heard, times)
         scope = account.scope(message.conversation.place) if account else None
-        context = CommandContext(message=message, account=account, scope=scope, has_waited=has_waited)
+        context = CommandContext(message=message, account=account, scope=scope, has_waited=waited_seconds > 0)
         while True:
             decision = await self._decide(heard, context, place, is_resumed=is_resumed, times=times)
             with times.stage("commit"):
                 text = await self._dressing.dress(message, account, decision.reply, is_resumed=is_resumed)
                 delivery = await self._closing.commit(inbox_id, message, scope, decision, text)
             if delivery is not None:
-                self._groups.answered(heard, decision.reply)
+                if delivery.decided_by == decision.reply.decided_by:
+                    self._groups.answered(heard, decision.reply)
                 return delivery
             # The page it was to hand over has just been shown: once more, as who came a moment later.
             context = replace(context, has_waited=True)
@@ -151,7 +153,7 @@ class Assistant:
     async def _identify(self, heard: Heard, times: StageTimes) -> Account | None:
         """None for people nobody can know again, and for talk that isn't meant for the bot."""
         message = heard.message
-        if message.is_anonymous or not message.is_addressed or heard.is_overheard:
+        if message.is_anonymous or not message.is_addressed or heard.is_unasked:
             return None
         with times.stage("identify"):
             return await self._directory.identify(message.sender, message.unionid)
@@ -167,8 +169,8 @@ class Assistant:
         if message.kind is Kind.IMAGE and (images := await self._see(message, place)):
             recent = await self._recent(scope)
             return await self._by_memory_and_knowledge(context, recent, None, place, times, images)
-        if heard.is_overheard:
-            return await self._by_memory_and_knowledge(context, (), None, place, times)
+        if heard.is_unasked:
+            return await self._unasked(heard, context, place, times)
         if message.kind not in SPOKEN or not message.text:
             return Decision(reply=await self._reactions.react(message, context.account, scope))
         recent = await self._recent(scope)
@@ -176,6 +178,17 @@ class Assistant:
             hit = await self._quick_replies.faq_hit(message, recent)
             decision = await self._by_rule(context, recent, hit)
         return decision or await self._by_memory_and_knowledge(context, recent, hit, place, times)
+
+    async def _unasked(
+        self, heard: Heard, context: CommandContext, place: Place, times: StageTimes
+    ) -> Decision:
+        """To who didn't call. A keyword is answered by the operator's rule where there is one."""
+        hit = None
+        if heard.hearing is Hearing.KEYWORD:
+            hit = await self._quick_replies.faq_hit(context.message, ())
+        if hit is not None and hit.verbatim:
+            return Decision(reply=Reply(text=hit.answer, decided_by="faq"))
+        return await self._by_memory_and_knowledge(context, (), hit, place, times)
 
     async def _by_rule(
         self, context: CommandContext, recent: tuple[Turn, ...], hit: FaqHit | None

@@ -99,7 +99,7 @@ class OrderWatch:
         self._under_way: set[AccountKey] = set()
 
     async def answer(
-        self, inbox_id: int, message: Message, *, is_resumed: bool, has_waited: bool = False
+        self, inbox_id: int, message: Message, *, is_resumed: bool, waited_seconds: float = 0.0
     ) -> Delivery:
         sender = message.sender
         is_overlapping = sender in self._under_way
@@ -112,7 +112,9 @@ class OrderWatch:
             self._latest.popitem(last=False)
         self._under_way.add(sender)
         try:
-            return await self._inner.answer(inbox_id, message, is_resumed=is_resumed, has_waited=has_waited)
+            return await self._inner.answer(
+                inbox_id, message, is_resumed=is_resumed, waited_seconds=waited_seconds
+            )
         finally:
             if not is_overlapping:
                 self._under_way.discard(sender)

@@ -137,8 +137,9 @@ class TurnLedger(Protocol):
 class DeliveryStore(Protocol):
     async def find_delivery(self, inbox_id: int) -> Delivery | None: ...
 
-    async def oldest_held(self, account: AccountId) -> Delivery | None:
-        """The oldest delivery of this account with pages left that is not older than 48 h."""
+    async def oldest_held(self, account: AccountId, place: str | None = None) -> Delivery | None:
+        """The oldest delivery of this account with pages left that is not older than 48 h; with `place`, of those
+        asked for there (`Conversation.place`)."""
         ...
 
     async def has_several_held(self, account: AccountId) -> bool:

@@ -86,7 +86,12 @@ class QQSide:
         """Register the adapters that are set up, each behind its guard. Raises ConfigurationError."""
         if self._settings.has_onebot:
             self._serve_onebot(DoorWatch(house.metrics, "onebot"))
-            self._driver.on_startup(partial(self._watch_logins, house))
+
+            # NoneBot takes a `partial` of a coroutine function for a plain one, and never awaits it.
+            async def watch_logins() -> None:
+                house.keep_running("onebot login", partial(self._catch_up, house))
+
+            self._driver.on_startup(watch_logins)
         if self._settings.qq.app_id:
             self._serve_official(DoorWatch(house.metrics, "qq"))
 
@@ -98,9 +103,6 @@ class QQSide:
         self._driver.server_app.add_middleware(
             OneBotGuard, access_token=_onebot_token(self._settings), secret=secret, watch=watch
         )
-
-    async def _watch_logins(self, house: "House") -> None:
-        house.keep_running("onebot login", partial(self._catch_up, house))
 
     async def _catch_up(self, house: "House") -> None:
         """An account has its login back: what was answered meanwhile can go out."""

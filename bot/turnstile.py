@@ -5,6 +5,8 @@ the same key joins the run or gets the stored answer; nobody waits for somebody 
 """
 
 import asyncio
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
@@ -29,12 +31,15 @@ DRAIN_SECONDS = 6.0
 """How long a stop waits for messages already accepted, after the doors were closed: within 20 s in all
 (SAFETY.md: SIGTERM under load). What is not done by then is taken up at the next start."""
 
+_AN_INSTANT = 1e-6
+"""Seconds: who stood in line waited, however coarse the clock."""
+
 
 class Story(Protocol):
     """What happens to a message once it is through: the Assistant."""
 
     async def answer(
-        self, inbox_id: int, message: Message, *, is_resumed: bool, has_waited: bool = False
+        self, inbox_id: int, message: Message, *, is_resumed: bool, waited_seconds: float = 0.0
     ) -> Delivery: ...
 
     async def apologise(self, inbox_id: int, message: Message) -> Delivery:
@@ -89,12 +94,18 @@ class Turnstile:
     """The one way in."""
 
     def __init__(
-        self, inbox: InboxStore, story: Story, desk: DeliveryDesk, alerts: Alerts | None = None
+        self,
+        inbox: InboxStore,
+        story: Story,
+        desk: DeliveryDesk,
+        alerts: Alerts | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._inbox = inbox
         self._story = story
         self._desk = desk
         self._alerts = alerts or OperatorAlerts()
+        self._monotonic = monotonic
         self._line = Line()
         self._runs: dict[tuple[str, str, str], asyncio.Task[Delivery]] = {}
 
@@ -156,12 +167,14 @@ class Turnstile:
 
     async def _admit_and_answer(self, ticket: Ticket, message: Message, *, is_resumed: bool) -> Delivery:
         """Resumed messages are admitted again: one may have been answered since it was found open."""
+        arrived_at = self._monotonic()
         admission = await self._inbox.admit(message)
         has_waited = await ticket.turn_comes()
+        waited_seconds = max(self._monotonic() - arrived_at, _AN_INSTANT) if has_waited else 0.0
         delivery = admission.delivery
         if delivery is None:
             delivery = await self._answer(
-                admission.inbox_id, message, is_resumed=is_resumed, has_waited=has_waited
+                admission.inbox_id, message, is_resumed=is_resumed, waited_seconds=waited_seconds
             )
         return await self._send(message, delivery)
 
@@ -172,12 +185,12 @@ class Turnstile:
         return delivery
 
     async def _answer(
-        self, inbox_id: int, message: Message, *, is_resumed: bool, has_waited: bool
+        self, inbox_id: int, message: Message, *, is_resumed: bool, waited_seconds: float
     ) -> Delivery:
         while True:
             try:
                 return await self._story.answer(
-                    inbox_id, message, is_resumed=is_resumed, has_waited=has_waited
+                    inbox_id, message, is_resumed=is_resumed, waited_seconds=waited_seconds
                 )
             except TransientError:
                 raise

@@ -85,7 +85,9 @@ class Facts:
         self.hold(scope, *new)
         return tuple(range(len(new)))
 
-    async def forget_facts(self, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
+    async def forget_facts(
+        self, scope: Scope, fact_ids: Sequence[int], words: Sequence[str] = ()
+    ) -> ForgetReceipt:
         known = self.held.get((scope.person, scope.place), [])
         left = [fact for fact in known if fact.id not in fact_ids]
         self.held[scope.person, scope.place] = left
@@ -117,13 +119,15 @@ class Window:
 class Deliveries:
     def __init__(self) -> None:
         self.held: dict[AccountId, Delivery] = {}
+        self.places: dict[AccountId, str] = {}
         self.has_others = False
 
     async def has_several_held(self, account: AccountId) -> bool:
         return self.has_others
 
-    async def oldest_held(self, account: AccountId) -> Delivery | None:
-        return self.held.get(account)
+    async def oldest_held(self, account: AccountId, place: str | None = None) -> Delivery | None:
+        held = self.held.get(account)
+        return held if place in (None, self.places.get(account, "")) else None
 
 
 class Confirmations:

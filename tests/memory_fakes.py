@@ -136,7 +136,9 @@ class FactsInMemory:
         if not self.refuses_vectors:
             self.vectors.update(dict.fromkeys(fact_ids, model_id))
 
-    async def forget_facts(self, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
+    async def forget_facts(
+        self, scope: Scope, fact_ids: Sequence[int], words: Sequence[str] = ()
+    ) -> ForgetReceipt:
         known = self.held.get((scope.person, scope.place), [])
         left = [fact for fact in known if fact.id not in fact_ids]
         self.held[scope.person, scope.place] = left

@@ -199,7 +199,7 @@ class StoryByHand:
         self._running: set[AccountKey] = set()
 
     async def answer(
-        self, inbox_id: int, message: Message, *, is_resumed: bool, has_waited: bool = False
+        self, inbox_id: int, message: Message, *, is_resumed: bool, waited_seconds: float = 0.0
     ) -> Delivery:
         self.began.append(message.key)
         self.texts.append(message.text)

@@ -11,6 +11,7 @@ from bot.conversation.scope import Scope
 from bot.conversation.text import clip, normalise
 from bot.conversation.wording import Wording
 from bot.erasing import Erasing
+from bot.groups.lines import GroupLines
 from bot.groups.switch import GroupSwitch
 from bot.memory.explicit import facts_of_explicit
 from bot.memory.forget import Forget
@@ -35,6 +36,7 @@ class GroupCommands:
         forget: Forget,
         erasing: Erasing,
         switch: GroupSwitch,
+        lines: GroupLines,
         accounts: AccountStore,
         directory: Directory,
         authority: Authority,
@@ -45,6 +47,7 @@ class GroupCommands:
         self._forget = forget
         self._erasing = erasing
         self._switch = switch
+        self._lines = lines
         self._accounts = accounts
         self._directory = directory
         self._authority = authority
@@ -84,6 +87,7 @@ class GroupCommands:
         if not words:
             return self._wording.say("group_forget_usage")
         forgotten = await self._forget.forget(await self._scope(asker), words)
+        self._lines.drop_place(_place(asker))
         if not forgotten.facts:
             return self._wording.say("forget_nothing", words=clip(words, FACT_CHARACTERS))
         return self._wording.say("group_forgotten", count=len(forgotten.facts))

@@ -1,7 +1,7 @@
 """「继续」: hand over the next page of a held answer.
 
 Invariant: pages go out in order, only to the person they were written for, and never from a private
-chat into a group.
+chat, or another group, into a group.
 """
 
 from bot.commands.context import Asker, CommandReply
@@ -26,9 +26,9 @@ class HeldAnswers:
 
     async def next_page(self, asker: Asker, *, is_plain: bool) -> CommandReply | None:
         """None: nothing is held and the person may have meant something else."""
-        if asker.is_in_group:
-            return None if is_plain else CommandReply(text=self._wording.say("private_only"))
-        held = await self._deliveries.oldest_held(asker.account.id)
+        # In a group what was asked there, and nothing else; in private all that waits.
+        place = asker.message.conversation.place if asker.is_in_group else None
+        held = await self._deliveries.oldest_held(asker.account.id, place)
         if held is None or not held.remaining:
             return None if is_plain else CommandReply(text=self._wording.say("held_nothing"))
         is_among_others = await self._deliveries.has_several_held(asker.account.id)

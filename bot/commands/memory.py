@@ -16,7 +16,7 @@ from bot.conversation.wording import Wording
 from bot.groups.lines import GroupLines
 from bot.memory.explicit import facts_of_explicit
 from bot.memory.fact import Fact, NewFact
-from bot.memory.forget import Forget
+from bot.memory.forget import Forget, Forgotten
 from bot.memory.ports import FactStore, TurnWindow
 
 MOST_FACTS = 20
@@ -52,7 +52,8 @@ class MemoryCommands:
         """`words`: what to remember, without the 「记住」 before it."""
         new = facts_of_explicit(words, asker.message.sent_at, is_group=asker.is_in_group)
         if not new:
-            return self._wording.say("remember_what")
+            is_about_others = asker.is_in_group and facts_of_explicit(words, asker.message.sent_at)
+            return self._wording.say("remember_not_others" if is_about_others else "remember_what")
         kept = await self._facts.keep(asker.scope, new, None, "", source_turn=None)
         if len(kept) < len(new) and not await self._holds(asker, new):
             return self._wording.say("remember_failed")
@@ -62,10 +63,11 @@ class MemoryCommands:
         if not words:
             return self._wording.say("forget_usage")
         forgotten = await self._forget.forget(asker.scope, words)
-        if not forgotten.facts:
-            return self._wording.say("forget_nothing", words=clip(words, FACT_CHARACTERS))
-        answer = self._forgotten(asker, forgotten.facts)
+        # Whether or not anything was kept of it: it may have been said in a group a moment ago.
         self._lines_of_groups.drop_account(asker.account.key)
+        if not forgotten.facts and not forgotten.receipt.turns:
+            return self._wording.say("forget_nothing", words=clip(words, FACT_CHARACTERS))
+        answer = self._forgotten(asker, forgotten)
         try:
             await self._window.drop(asker.scope)
         except StoreUnavailable as error:
@@ -78,7 +80,10 @@ class MemoryCommands:
         texts = {fact.text for fact in (await self._facts.fact_sheet(asker.scope)).facts}
         return texts.issuperset(fact.text for fact in new)
 
-    def _forgotten(self, asker: Asker, facts: Sequence[Fact]) -> str:
+    def _forgotten(self, asker: Asker, forgotten: Forgotten) -> str:
+        facts = forgotten.facts
+        if not facts:
+            return self._wording.say("forgotten_talk", turns=forgotten.receipt.turns)
         if asker.is_in_group:
             return self._wording.say("forgotten_count", count=len(facts))
         return self._wording.say("forgotten", count=len(facts), facts=self._lines(facts[:MOST_FACTS]))

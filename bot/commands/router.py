@@ -70,6 +70,7 @@ class Commands:
             forget=forget,
             erasing=erasing,
             switch=switch,
+            lines=lines,
             accounts=accounts,
             directory=directory,
             authority=authority,

@@ -19,8 +19,14 @@ class Heard:
 
     message: Message
     """`is_addressed`: it is answered, whether or not it was a call."""
-    is_overheard: bool = False
-    """Answered though nobody called: with nobody's memory, and leaving none."""
+    hearing: Hearing = Hearing.ADDRESSED
+    droppings: int = 0
+    """`GroupLines.droppings` when it was heard."""
+
+    @property
+    def is_unasked(self) -> bool:
+        """Answered though nobody called: with nobody's memory, leaving none, and carrying out no command."""
+        return self.hearing in (Hearing.KEYWORD, Hearing.OVERHEARD)
 
 
 class GroupChats:
@@ -28,17 +34,17 @@ class GroupChats:
         self._lines = lines
         self._speaking = speaking
 
-    def hear(self, message: Message, *, has_waited: bool = False) -> Heard:
-        """`has_waited`: behind an earlier message of its sender."""
+    def hear(self, message: Message, *, waited_seconds: float = 0.0) -> Heard:
+        """`waited_seconds`: behind earlier messages of its sender."""
         if not message.conversation.is_group:
             return Heard(message=message)
-        hearing = self._speaking.judge(message, has_waited=has_waited)
+        hearing = self._speaking.judge(message, waited_seconds=waited_seconds)
         if self._speaking.is_listening(message.conversation.place):
             self._lines.note(message)
         is_answered = hearing is not Hearing.SILENT
         if is_answered is not message.is_addressed:
             message = replace(message, is_addressed=is_answered)
-        return Heard(message=message, is_overheard=hearing is Hearing.OVERHEARD)
+        return Heard(message=message, hearing=hearing, droppings=self._lines.droppings)
 
     def recent(self, message: Message) -> tuple[GroupLine, ...]:
         """What was said in the group before a message, oldest first; () in private."""
@@ -53,6 +59,7 @@ class GroupChats:
         if reply.decided_by in _NO_TALK:
             self._lines.drop_message(heard.message)
         else:
-            self._lines.note_own(heard.message.conversation.place, reply.text)
+            place = heard.message.conversation.place
+            self._lines.note_own(place, reply.text, droppings=heard.droppings)
         if not reply.is_silent:
             self._speaking.answered(heard.message)

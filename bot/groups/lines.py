@@ -47,6 +47,8 @@ class GroupLines:
         self._limit = limit
         self._clock = clock
         self._groups: OrderedDict[str, deque[GroupLine]] = OrderedDict()
+        self.droppings = 0
+        """How often something was dropped: an answer begun before may hold it."""
 
     def note(self, message: Message) -> None:
         """A message of a group, addressed or not. One that is delivered again is the same line."""
@@ -65,8 +67,11 @@ class GroupLines:
             )
         )
 
-    def note_own(self, place: str, text: str) -> None:
-        """What the bot said there."""
+    def note_own(self, place: str, text: str, *, droppings: int | None = None) -> None:
+        """What the bot said there. `droppings`, as of when the answer was begun: one that has seen what was dropped
+        since is not kept."""
+        if droppings not in (None, self.droppings):
+            return
         lines = self._lines_of(place)
         if lines is not None and text:
             lines.append(GroupLine(name="", text=clip(text, LONGEST_LINE), at=self._clock.now()))
@@ -90,13 +95,19 @@ class GroupLines:
 
     def drop_account(self, speaker: AccountKey) -> None:
         """Forget what somebody said, in every group, and what the bot said there, which may repeat it."""
+        self.droppings += 1
         for place, lines in self._groups.items():
             if any(line.speaker == speaker for line in lines):
                 kept = (line for line in lines if line.speaker not in (speaker, None))
                 self._groups[place] = deque(kept, lines.maxlen)
 
     def drop_place(self, place: str) -> None:
+        self.droppings += 1
         self._groups.pop(place, None)
+
+    def drop_all(self) -> None:
+        self.droppings += 1
+        self._groups.clear()
 
     def _lines_of(self, place: str) -> deque[GroupLine] | None:
         if not self._limit:

@@ -40,13 +40,14 @@ class LoopGuard:
         chain = self._chains.get(_who(message))
         return chain is not None and self._monotonic() < chain.silent_until
 
-    def taken_up(self, message: Message, *, has_waited: bool) -> None:
+    def taken_up(self, message: Message, *, waited_seconds: float) -> None:
         """A message will be answered. Only the first that comes after an answer counts, for or against its sender: those
-        behind it may have been on their way. `has_waited`: it was there before the answer."""
+        behind it may have been on their way. `waited_seconds`: who stood in line before the answer was
+        there doesn't answer it."""
         chain = self._chains.get(_who(message))
-        if chain is None or chain.answered_at is None or has_waited:
-            return
         now = self._monotonic()
+        if chain is None or chain.answered_at is None or now - waited_seconds < chain.answered_at:
+            return
         chain.length = chain.length + 1 if now - chain.answered_at < AT_ONCE_SECONDS else 0
         chain.answered_at = None
         if chain.length >= self._longest:

@@ -24,6 +24,8 @@ class Hearing(StrEnum):
     """How a group's message is taken."""
 
     ADDRESSED = "addressed"
+    KEYWORD = "keyword"
+    """Nobody called, but the operator named a word that was said: answered, by rules too, with nobody's memory."""
     OVERHEARD = "overheard"
     """Nobody called; the bot joins in, now and then, with nobody's memory."""
     SILENT = "silent"
@@ -83,9 +85,9 @@ class WhenToSpeak:
         """Where it is switched off, it doesn't keep what is said either."""
         return self._switch.is_on(place)
 
-    def judge(self, message: Message, *, has_waited: bool = False) -> Hearing:
-        """Asked for each message of a group, again where an answer failed. `has_waited`: behind an earlier message
-        of its sender."""
+    def judge(self, message: Message, *, waited_seconds: float = 0.0) -> Hearing:
+        """Asked for each message of a group, again where an answer failed. `waited_seconds`: behind earlier
+        messages of its sender."""
         if self._loops.is_barred(message):
             return Hearing.SILENT
         if not self._switch.is_on(message.conversation.place):
@@ -93,7 +95,7 @@ class WhenToSpeak:
             return Hearing.ADDRESSED if is_back else Hearing.SILENT
         hearing = Hearing.ADDRESSED if self._is_called(message) else self._unasked(message)
         if hearing is not Hearing.SILENT:
-            self._loops.taken_up(message, has_waited=has_waited)
+            self._loops.taken_up(message, waited_seconds=waited_seconds)
         return hearing
 
     def answered(self, message: Message) -> None:
@@ -128,7 +130,7 @@ class WhenToSpeak:
     def _by_words_or_chance(self, message: Message) -> Hearing:
         said = normalise(message.text) if self._keywords else ""
         if any(word in said for word in self._keywords):
-            return Hearing.ADDRESSED
+            return Hearing.KEYWORD
         return Hearing.OVERHEARD if self._random() < self._manners.random_rate else Hearing.SILENT
 
     def _note(self, message: Message, hearing: Hearing, now: datetime) -> None:

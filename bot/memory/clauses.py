@@ -55,14 +55,6 @@ _ORDERS = re.compile(
     r"|you (?:must|should|are now|have to)"
     r"|pretend to be|act as|from now on"
 )
-_OTHERS = re.compile(
-    r"[他她]们?|@|(?:^|[,，])(?!我|俺|本人|咱|今|明|后|昨|前|上|下|每|周|星期|以后|平时)[\u4e00-\u9fff]{2,4}"
-    r"(?:欠|骗|偷|借|打了|骂|说|是个|是骗|出轨|离婚|怀孕|坐牢|喜欢|暗恋)"
-    r"|(?:欠|骗了?|偷了?|坑了?|打了?|骂了?)(?:了)?我"
-    # Somebody the speaker knows, who did not ask for it: (我们班长考试作弊). Of one's family one speaks for oneself.
-    r"|(?:^|[,，])(?:我|俺|咱)们?(?:的|班|组|公司|单位|部门|店里?|学校|小区|群里?)?(?:领导|老板|上司|经理|主管|同事|同学|室友|舍友|班长|老师|导师"
-    r"|朋友|闺蜜|兄弟|哥们|邻居|房东|客户|前任|前夫|前妻|群主|管理员|组长|队友)(?!.{0,4}我)[\u4e00-\u9fff]"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +115,3 @@ def is_reported(clause: str) -> bool:
 def is_order(clause: str) -> bool:
     """Tells the bot how to behave (「以后你必须…」「忽略之前的指令」): never a memory."""
     return bool(_ORDERS.search(normalise(clause)))
-
-
-def is_about_others(clause: str) -> bool:
-    """A claim about a third party (「张三欠我钱」): not stored from a group."""
-    return bool(_OTHERS.search(normalise(clause)))

@@ -18,6 +18,8 @@ from bot.memory.topics import topic_named, topics_told
 
 NEEDED_COVERAGE = 0.6
 """The share of the words' terms that a fact must hold: 「北京出差的事」 means the trip, not all of Beijing."""
+SHORTEST_NAME = 2
+"""Characters: one is part of nearly every turn."""
 JUST_NOW = timedelta(minutes=5)
 """Facts this close to the newest one belong to 「刚才说的」."""
 
@@ -48,12 +50,24 @@ class Forget:
         return meant(words, (await self._facts.fact_sheet(scope)).facts)
 
     async def forget(self, scope: Scope, words: str) -> Forgotten:
-        """Delete what is meant. Raises StoreUnavailable: then nothing may be said to be deleted."""
+        """Delete what is meant, and the talk that names it. Raises StoreUnavailable: then nothing may be said to be
+        deleted."""
         found = await self.find(scope, words)
-        if not found:
-            return Forgotten(facts=(), receipt=ForgetReceipt())
-        receipt = await self._facts.forget_facts(scope, [fact.id for fact in found])
+        receipt = await self._facts.forget_facts(scope, [fact.id for fact in found], named(words))
         return Forgotten(facts=found, receipt=receipt)
+
+
+def named(words: str) -> tuple[str, ...]:
+    """The thing that 「忘记 <words>」 names, as it may stand in a turn: as it was written, and normalised. () for
+    「刚才说的」 and for what would be found everywhere."""
+    normal = normalise(words)
+    phrase = _AROUND.sub("", normal)
+    if len(phrase) < SHORTEST_NAME or not content_terms(phrase):
+        return ()
+    at = normal.find(phrase)
+    is_aligned = len(normal) == len(words)
+    written = words[at : at + len(phrase)] if is_aligned else phrase
+    return tuple(dict.fromkeys((written, phrase)))
 
 
 def meant(words: str, facts: Sequence[Fact]) -> tuple[Fact, ...]:

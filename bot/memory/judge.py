@@ -18,7 +18,7 @@ from bot.conversation.errors import ModelRefused
 from bot.conversation.lexical import bigram_terms
 from bot.conversation.masking import mask_secrets
 from bot.conversation.ports import ChatLine, ChatModel
-from bot.memory.clauses import clauses_of, is_about_others, is_order, is_reported
+from bot.memory.clauses import clauses_of, is_order, is_reported
 from bot.memory.content_words import codes
 from bot.memory.explicit import explicit_memory, facts_of_explicit
 from bot.memory.fact import FactKind, NewFact
@@ -26,6 +26,7 @@ from bot.memory.judgement_format import ReadFact, ReadJudgement, read_judgement
 from bot.memory.normalise import normalise, searchable
 from bot.memory.questions import is_question
 from bot.memory.statements import asked_facts, distinct, new_fact, sort_of, stated_facts
+from bot.memory.third_parties import is_about_others
 
 __all__ = ["Judge", "Judgement", "ModelJudge", "RuleJudge", "explicit_memory", "facts_of_explicit"]
 

@@ -95,8 +95,11 @@ class FactReader(Protocol):
 class FactForgetter(FactReader, Protocol):
     """Facts that can be found and deleted."""
 
-    async def forget_facts(self, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
-        """Delete these facts, their vectors and the turns they came from, if they are in `scope`.
+    async def forget_facts(
+        self, scope: Scope, fact_ids: Sequence[int], words: Sequence[str] = ()
+    ) -> ForgetReceipt:
+        """Delete these facts, their vectors and the turns they came from, if they are in `scope`; and the turns and
+        waiting replies there that hold one of `words`, also where no fact is named.
 
         Ids of anyone else are ignored without a word. After it returns no byte is left on disk.
         """

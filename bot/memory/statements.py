@@ -11,7 +11,6 @@ from bot.conversation.masking import mask_secrets
 from bot.memory.clauses import (
     Clause,
     clauses_of,
-    is_about_others,
     is_first_person,
     is_order,
     is_reported,
@@ -21,6 +20,7 @@ from bot.memory.clauses import (
 )
 from bot.memory.fact import FactKind, NewFact
 from bot.memory.normalise import normalise
+from bot.memory.third_parties import is_about_others
 
 LIFETIMES = {
     FactKind.TRANSACTION: timedelta(days=180),

@@ -387,6 +387,24 @@ async def test_a_job_under_way_brings_back_nothing_forgotten(stage: Stage) -> No
     assert await stage.texts(scope) == []
 
 
+async def test_forgetting_by_words_takes_the_talk_that_holds_them_and_leaves_other_places(
+    stage: Stage,
+) -> None:
+    account, other = await stage.arrive("a"), await stage.arrive("b")
+    (kept,) = await stage.remember(account, "对核桃酥过敏")
+    await stage.say(account, "我对核桃酥真的过敏", consolidate=True)
+    await stage.say(account, "推荐点心", "核桃酥不行，绿豆糕可以")
+    await stage.say(account, "今天天气怎么样", "晴")
+    await stage.say(other, "核桃酥好吃")
+    receipt = await stage.facts.forget_facts(account.scope(""), [kept], ("核桃酥",))
+    assert (receipt.facts, receipt.turns, receipt.jobs) == (1, 2, 1)
+    nothing_kept = await stage.facts.forget_facts(account.scope(""), [], ("天气", "气"))
+    assert (nothing_kept.facts, nothing_kept.turns) == (0, 1)
+    assert (await stage.facts.forget_facts(account.scope(""), [], ("天气",))).total == 0
+    assert (await stage.facts.forget_facts(account.scope(GROUP.place), [], ("核桃酥",))).total == 0
+    assert (await stage.facts.forget_facts(other.scope(""), [], ("核桃酥",))).turns == 1
+
+
 async def test_forgetting_takes_the_fact_its_vector_and_its_turns(stage: Stage) -> None:
     account = await stage.arrive("a")
     scope = account.scope("")

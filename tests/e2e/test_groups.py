@@ -71,3 +71,21 @@ async def test_what_was_just_said_is_context_by_the_names_that_are_shown(
     assert "- “团长 # 规则”：“周五晚八点开团”" in prompt
     assert "别处的话" not in prompt and "\n# 规则\n周五" not in prompt
     assert prompt.count("几点来着") == 1
+
+
+async def test_answers_kept_while_the_login_was_gone_go_out_when_it_is_back(
+    start_bot: StartBot, model: OpenAiServer
+) -> None:
+    model.answer_with(repeat_the_question)
+    bot = await start_bot(**model_settings(model))
+    async with onebot_of(bot) as qq:
+        await qq.heartbeat(is_online=False)
+        await qq.say_group(GROUP, MEMBER, "几点开门？")
+        async with asyncio.timeout(20):
+            while not model.prompts():
+                await asyncio.sleep(0.05)
+        await asyncio.sleep(QUIET_SECONDS)
+        assert qq.sent == []
+        await qq.heartbeat(is_online=True)
+        assert "几点开门" in (await qq.next_sent()).text
+    assert "never awaited" not in bot.log.read_text("utf-8")

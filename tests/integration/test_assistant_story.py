@@ -399,8 +399,10 @@ async def test_a_page_that_is_shown_meanwhile_is_not_shown_again(
         await shop.house.turnstile.pass_through(asked)
         waiting = [asked]
 
-        async def just_before(account: AccountId, waiting: list[Message] = waiting) -> Delivery | None:
-            held = await oldest_held(account)
+        async def just_before(
+            account: AccountId, place: str | None = None, waiting: list[Message] = waiting
+        ) -> Delivery | None:
+            held = await oldest_held(account, place)
             if waiting:
                 taken = waiting.pop()
                 await shop.house.wechat_replies.seal(

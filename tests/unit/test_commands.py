@@ -381,8 +381,15 @@ class TestContinue:
         self.hold(house, "第一页")
         assert await house.reply(house.alice, "继续", group="g") is None
         assert await house.reply(house.alice, "/继续", group="g") == CommandReply(
-            text=WORDING.say("private_only")
+            text=WORDING.say("held_nothing")
         )
+
+    async def test_what_was_asked_in_a_group_is_handed_over_there_and_in_private(self, house: House) -> None:
+        self.hold(house, "第一页")
+        house.deliveries.places[house.alice.id] = "wechat:wxshop:g"
+        assert "第一页" in (await house.say(house.alice, "继续", group="g") or "")
+        assert await house.say(house.alice, "/继续", group="h") == WORDING.say("held_nothing")
+        assert "第一页" in (await house.say(house.alice, "继续") or "")
 
     async def test_another_persons_pages_stay_theirs(self, house: House) -> None:
         self.hold(house, "第一页")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.conversation.scope import PersonId
-from bot.memory.forget import Forget, meant
+from bot.memory.forget import Forget, meant, named
 from tests.memory_fakes import SCOPE, FactsInMemory, make_fact
 
 TEXTS = [
@@ -73,3 +73,10 @@ async def test_nothing_found_deletes_nothing() -> None:
     forgotten = await Forget(facts).forget(SCOPE, "天气")
     assert forgotten.receipt.total == 0
     assert facts.texts() == ["我对花生过敏"]
+
+
+def test_what_is_named_as_it_may_stand_in_a_turn() -> None:
+    assert named("核桃酥") == ("核桃酥",)
+    assert named("我刚才说的核桃酥") == ("核桃酥",)
+    assert named("IPhone 15") == ("IPhone 15", "iphone 15")
+    assert named("刚才说的") == named("我") == named("") == ()

@@ -24,7 +24,8 @@ from tests.story_fakes import HandClock, account_key, message
 
 GROUP = "30001"
 PLACE = f"onebot:app:{GROUP}"
-ADDRESSED, OVERHEARD, SILENT = Hearing.ADDRESSED, Hearing.OVERHEARD, Hearing.SILENT
+ADDRESSED, KEYWORD = Hearing.ADDRESSED, Hearing.KEYWORD
+OVERHEARD, SILENT = Hearing.OVERHEARD, Hearing.SILENT
 NIGHT = datetime(2026, 3, 4, 16, 30, tzinfo=UTC)
 """Half past midnight in Beijing."""
 
@@ -52,7 +53,8 @@ class Group:
             clock=self.clock,
             random=lambda: self.dice,
         )
-        self.chats = GroupChats(lines=GroupLines(3, self.clock), speaking=self.speaking)
+        self.lines = GroupLines(3, self.clock)
+        self.chats = GroupChats(lines=self.lines, speaking=self.speaking)
         self.count = 0
 
     def said(self, text: str, *, calls: bool = False, by: str = "li", kind: Kind = Kind.TEXT) -> Message:
@@ -64,8 +66,8 @@ class Group:
     def hear(self, text: str, **more: object) -> Hearing:
         return self.speaking.judge(self.said(text, **more))  # type: ignore[arg-type]
 
-    def answer(self, said: Message, *, has_waited: bool = False) -> Hearing:
-        hearing = self.speaking.judge(said, has_waited=has_waited)
+    def answer(self, said: Message, *, waited_seconds: float = 0.0) -> Hearing:
+        hearing = self.speaking.judge(said, waited_seconds=waited_seconds)
         if hearing is not SILENT:
             self.speaking.answered(said)
         return hearing
@@ -81,8 +83,8 @@ def test_as_it_comes_only_who_calls_is_answered() -> None:
 
 def test_a_keyword_calls_whatever_its_width_and_case() -> None:
     group = Group(Manners(keywords=("客服", "VIP")))
-    assert group.hear("有没有客服在") is ADDRESSED
-    assert group.hear("ｖｉｐ怎么办") is ADDRESSED
+    assert group.hear("有没有客服在") is KEYWORD
+    assert group.hear("ｖｉｐ怎么办") is KEYWORD
     assert group.hear("客人服务") is SILENT
     assert group.hear("客服", kind=Kind.VOICE) is SILENT
 
@@ -118,30 +120,30 @@ def test_in_quiet_hours_only_who_calls_is_answered() -> None:
     assert group.hear("客服在吗", calls=True) is ADDRESSED
     assert group.hear("/帮助") is ADDRESSED
     group.clock.time = NIGHT + timedelta(hours=6, minutes=30)
-    assert group.hear("客服在吗") is ADDRESSED
+    assert group.hear("客服在吗") is KEYWORD
 
 
 def test_between_two_unasked_answers_it_waits() -> None:
     group = Group(Manners(keywords=("客服",), cooldown=timedelta(seconds=30)))
-    assert group.answer(group.said("客服")) is ADDRESSED
+    assert group.answer(group.said("客服")) is KEYWORD
     group.clock.advance(seconds=29)
     assert group.hear("客服") is SILENT
     assert group.hear("客服", calls=True) is ADDRESSED
     group.clock.advance(seconds=1)
-    assert group.hear("客服") is ADDRESSED
+    assert group.hear("客服") is KEYWORD
 
 
 def test_the_wait_begins_before_the_answer_is_ready_and_again_with_it() -> None:
     group = Group(Manners(keywords=("客服",), cooldown=timedelta(seconds=30)))
     first = group.said("客服")
-    assert group.speaking.judge(first) is ADDRESSED
+    assert group.speaking.judge(first) is KEYWORD
     assert {group.hear("客服", by=f"p{number}") for number in range(20)} == {SILENT}
     group.clock.advance(seconds=20)
     group.speaking.answered(first)
     group.clock.advance(seconds=29)
     assert group.hear("客服") is SILENT
     group.clock.advance(seconds=1)
-    assert group.hear("客服") is ADDRESSED
+    assert group.hear("客服") is KEYWORD
 
 
 @pytest.mark.parametrize("manners", [Manners(keywords=("客服",)), Manners(random_rate=1.0)])
@@ -157,8 +159,8 @@ def test_a_message_whose_answer_failed_is_judged_as_before(manners: Manners) -> 
 
 def test_each_group_waits_for_itself() -> None:
     group = Group(Manners(keywords=("客服",), cooldown=timedelta(seconds=30)))
-    assert group.answer(group.said("客服")) is ADDRESSED
-    assert group.speaking.judge(message("x", "客服", group="30002", is_addressed=False)) is ADDRESSED
+    assert group.answer(group.said("客服")) is KEYWORD
+    assert group.speaking.judge(message("x", "客服", group="30002", is_addressed=False)) is KEYWORD
     assert group.hear("客服") is SILENT
 
 
@@ -170,9 +172,9 @@ def test_of_the_groups_that_wait_the_one_that_began_first_is_let_go(monkeypatch)
         group.count += 1
         return group.speaking.judge(message(f"{group.count}", "客服", group=name, is_addressed=False))
 
-    assert [heard_in("a"), heard_in("b")] == [ADDRESSED] * 2
+    assert [heard_in("a"), heard_in("b")] == [KEYWORD] * 2
     group.clock.advance(seconds=30)
-    assert [heard_in("a"), heard_in("c")] == [ADDRESSED] * 2
+    assert [heard_in("a"), heard_in("c")] == [KEYWORD] * 2
     assert heard_in("a") is heard_in("c") is SILENT
 
 
@@ -180,7 +182,7 @@ def test_of_the_groups_that_wait_the_one_that_began_first_is_let_go(monkeypatch)
 def test_an_answer_to_a_call_or_a_command_begins_no_wait(calls: bool) -> None:
     group = Group(Manners(keywords=("客服",), cooldown=timedelta(seconds=30), commands_need_call=False))
     assert group.answer(group.said("/帮助", calls=calls)) is ADDRESSED
-    assert group.hear("客服") is ADDRESSED
+    assert group.hear("客服") is KEYWORD
 
 
 def test_a_keyword_without_a_visible_character_is_none() -> None:
@@ -194,7 +196,7 @@ def test_what_has_no_words_is_not_joined() -> None:
 
 
 def test_a_keyword_goes_before_chance() -> None:
-    assert Group(Manners(keywords=("客服",), random_rate=1.0), dice=0.0).hear("客服") is ADDRESSED
+    assert Group(Manners(keywords=("客服",), random_rate=1.0), dice=0.0).hear("客服") is KEYWORD
 
 
 async def test_switched_off_it_hears_nothing_but_its_being_switched_on() -> None:
@@ -265,9 +267,17 @@ def test_two_bots_that_join_in_find_an_end(manners: Manners) -> None:
 def test_calls_that_queued_behind_one_another_are_no_loop() -> None:
     group = Group(longest=2)
     assert group.answer(group.said("第一个问题", calls=True)) is ADDRESSED
-    for _ in range(20):
+    for number in range(20):
         group.seconds += 1
-        assert group.answer(group.said("还有", calls=True), has_waited=True) is ADDRESSED
+        assert group.answer(group.said("还有", calls=True), waited_seconds=number + 1.5) is ADDRESSED
+
+
+def test_who_stands_in_line_while_the_answer_is_on_its_way_answers_it_all_the_same() -> None:
+    group = Group(longest=2)
+    for _ in range(3):
+        assert group.answer(group.said("你好", calls=True), waited_seconds=0.4) is ADDRESSED
+        group.seconds += 0.5
+    assert group.hear("你好", calls=True) is SILENT
 
 
 def test_a_call_whose_answer_failed_counts_once() -> None:
@@ -371,7 +381,7 @@ def test_hours_that_are_none_are_refused(hours: str) -> None:
 def test_a_private_message_passes_unchanged() -> None:
     said = message("p", "你好")
     heard = Group().chats.hear(said)
-    assert heard.message is said and not heard.is_overheard
+    assert heard.message is said and not heard.is_unasked
 
 
 def test_a_line_nobody_answers_is_context_for_the_next_answer() -> None:
@@ -386,7 +396,7 @@ def test_a_line_nobody_answers_is_context_for_the_next_answer() -> None:
 def test_who_is_overheard_is_answered_and_marked() -> None:
     group = Group(Manners(random_rate=1.0))
     heard = group.chats.hear(group.said("今天真热"))
-    assert heard.message.is_addressed and heard.is_overheard
+    assert heard.message.is_addressed and heard.is_unasked
     assert replace(heard.message, is_addressed=False).text == "今天真热"
 
 
@@ -411,7 +421,7 @@ def test_silence_is_no_answer() -> None:
 def test_a_queue_of_calls_reaches_the_guard_as_one() -> None:
     group = Group(longest=1)
     for number in range(5):
-        heard = group.chats.hear(group.said("还有", calls=True), has_waited=number > 0)
+        heard = group.chats.hear(group.said("还有", calls=True), waited_seconds=float(number))
         assert heard.message.is_addressed
         group.chats.answered(heard, Reply(text="好的。", decided_by="model"))
 
@@ -442,7 +452,7 @@ RULES = (
     ("a command", ADDRESSED),
     ("quiet", SILENT),
     ("cooling down", SILENT),
-    ("keyword", ADDRESSED),
+    ("keyword", KEYWORD),
     ("chance", OVERHEARD),
 )
 """What may hold, and how a message is taken where nothing above it holds as well."""
@@ -459,7 +469,7 @@ async def heard_where(holds: dict[str, bool]) -> Hearing:
     bots = ("onebot:li",) if holds["a known bot"] else ()
     group = Group(manners, other_bots=bots, dice=0.0 if holds["chance"] else 0.5)
     group.clock.time = NIGHT - timedelta(seconds=29 if holds["cooling down"] else 30)
-    assert group.answer(group.said("客服", by="wang")) is ADDRESSED
+    assert group.answer(group.said("客服", by="wang")) is KEYWORD
     group.clock.time = NIGHT
     if holds["switched off"]:
         await group.switch.turn(PLACE, is_on=False)
@@ -485,3 +495,15 @@ def test_a_day_has_quiet_minutes_exactly_in_its_ranges() -> None:
             minute for minute in range(24 * 60) if is_within(ranges, midnight + timedelta(minutes=minute))
         }
         assert quiet == expected
+
+
+def test_an_answer_that_has_seen_what_was_dropped_meanwhile_leaves_no_line() -> None:
+    group = Group()
+    for drop in (
+        lambda: group.lines.drop_place(PLACE),
+        lambda: group.lines.drop_account(account_key("wang")),
+    ):
+        heard = group.chats.hear(group.said("口令是什么", calls=True))
+        drop()
+        group.chats.answered(heard, Reply(text="口令是山竹。", decided_by="model"))
+        assert "口令是山竹。" not in [line.text for line in group.lines.recent(PLACE)]

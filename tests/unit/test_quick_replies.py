@@ -52,7 +52,7 @@ class Deliveries:
         self.held: Delivery | None = None
         self.asked = 0
 
-    async def oldest_held(self, account: AccountId) -> Delivery | None:
+    async def oldest_held(self, account: AccountId, place: str | None = None) -> Delivery | None:
         self.asked += 1
         return self.held
 

@@ -24,6 +24,7 @@ from bot.storage.sql.delivery_statements import (
     MARK,
     MARK_SENT,
     OLDEST_HELD,
+    OLDEST_HELD_IN,
     PROGRESS,
     PROMISED_KEYS,
     PURGE_SEALS,
@@ -123,9 +124,12 @@ class SqlDeliveries:
         rows = await self._database.peek(FIND, inbox_id=inbox_id)
         return delivery_of(rows[0]) if rows else None
 
-    async def oldest_held(self, account: AccountId) -> Delivery | None:
+    async def oldest_held(self, account: AccountId, place: str | None = None) -> Delivery | None:
         since = to_ms(self._clock.now() - HELD_FOR)
-        rows = await self._database.peek(OLDEST_HELD, account=account, since=since)
+        if place is None:
+            rows = await self._database.peek(OLDEST_HELD, account=account, since=since)
+        else:
+            rows = await self._database.peek(OLDEST_HELD_IN, account=account, since=since, place=place)
         return delivery_of(rows[0]) if rows else None
 
     async def has_several_held(self, account: AccountId) -> bool:

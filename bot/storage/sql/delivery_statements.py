@@ -38,6 +38,13 @@ SEVERAL_HELD = Statement(select(delivery.c.inbox_id).where(*IS_HELD).limit(2))
 OLDEST_HELD = Statement(
     select(*DELIVERY_COLUMNS).where(*IS_HELD).order_by(delivery.c.at, delivery.c.inbox_id).limit(1)
 )
+OLDEST_HELD_IN = Statement(
+    select(*DELIVERY_COLUMNS)
+    .select_from(delivery.join(inbox))
+    .where(*IS_HELD, inbox.c.place == bindparam("place"))
+    .order_by(delivery.c.at, delivery.c.inbox_id)
+    .limit(1)
+)
 _NO_PAGES, _NOTHING = constant("[]"), constant("")
 MARK = Statement(
     update(delivery)

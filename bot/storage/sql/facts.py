@@ -196,12 +196,14 @@ class SqlFacts:
             lambda connection: fact_writing.add_vectors(connection, scope, ids, rows, model_id)
         )
 
-    async def forget_facts(self, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
+    async def forget_facts(
+        self, scope: Scope, fact_ids: Sequence[int], words: Sequence[str] = ()
+    ) -> ForgetReceipt:
         """See `FactStore`. Raises StoreUnavailable, also when all is deleted but the log could not be
         folded in: asking again is then enough."""
-        ids = tuple(fact_ids)
+        ids, sought = tuple(fact_ids), tuple(words)
         return await self._forget(
-            lambda connection: forgetting.forget_facts(connection, scope, ids, self._ledger)
+            lambda connection: forgetting.forget_facts(connection, scope, ids, self._ledger, sought)
         )
 
     async def clear_person(self, person: PersonId) -> ForgetReceipt:

@@ -11,7 +11,7 @@ in accepted messages kept for a restart. What is kept for retries alone is dropp
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from sqlalchemy import bindparam, delete, func, or_, select, tuple_, update
@@ -141,17 +141,23 @@ def forget_facts(
     scope: Scope,
     fact_ids: Sequence[int],
     ledger: ForgetLedger | None = None,
+    words: Sequence[str] = (),
 ) -> ForgetReceipt:
     """See `FactStore.forget_facts`. Besides the turns the facts came from, those go that quote them."""
     covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
     shelves = as_list(covered.ids)
     rows = _CHOSEN.rows(connection, ids=as_list(fact_ids), shelves=shelves)
     chosen = [_Chosen(id=row[0], shelf=row[1], text=row[2], source_turn=row[3]) for row in rows]
-    if not chosen:
+    sought = _quotable([*(each.text for each in chosen), *words])
+    if not chosen and not (covered.ids and sought):
         return ForgetReceipt()
     accounts = _accounts(connection, scope.person)
-    turns = _turns_with_words(connection, shelves, chosen)
-    answered = {*turns.values(), *_deliveries_with_words(connection, accounts, chosen)}
+    turns = _turns_with_words(connection, shelves, chosen, sought)
+    # A reply waits for its person wherever it was asked for; words of a place are sought in its turns alone.
+    told = _quotable(each.text for each in chosen)
+    answered = {*turns.values(), *_deliveries_with_words(connection, accounts, told)}
+    if not chosen and not answered:
+        return ForgetReceipt()
     if ledger is not None:
         note_facts(connection, ledger, [each.id for each in chosen], turns.values(), answered)
     vectors = 0
@@ -246,20 +252,17 @@ def _accounts(connection: sqlite3.Connection, person: PersonId) -> str:
 
 
 def _turns_with_words(
-    connection: sqlite3.Connection, shelves: str, chosen: Sequence[_Chosen]
+    connection: sqlite3.Connection, shelves: str, chosen: Sequence[_Chosen], texts: Set[str]
 ) -> dict[int, int]:
-    """Turn id → inbox id of the turns that hold a fact's words."""
+    """Turn id → inbox id of the turns that the facts came from, or that hold one of the texts."""
     ids = {each.source_turn for each in chosen if each.source_turn is not None}
-    for text in _quotable(chosen):
+    for text in texts:
         ids.update(row[0] for row in _QUOTING_TURNS.rows(connection, shelves=shelves, text=text))
     return dict(_TURNS.rows(connection, ids=as_list(ids), shelves=shelves))
 
 
-def _deliveries_with_words(
-    connection: sqlite3.Connection, accounts: str, chosen: Sequence[_Chosen]
-) -> list[int]:
+def _deliveries_with_words(connection: sqlite3.Connection, accounts: str, texts: Set[str]) -> list[int]:
     """Inbox ids of the replies that quote a fact: a list of memories answers a command, not a turn."""
-    texts = _quotable(chosen)
     return [
         inbox_id
         for inbox_id, pages, question in _WAITING.rows(connection, accounts=accounts)
@@ -267,5 +270,5 @@ def _deliveries_with_words(
     ]
 
 
-def _quotable(chosen: Sequence[_Chosen]) -> set[str]:
-    return {each.text for each in chosen if len(each.text) >= SHORTEST_QUOTE}
+def _quotable(texts: Iterable[str]) -> set[str]:
+    return {text for text in texts if len(text) >= SHORTEST_QUOTE}
