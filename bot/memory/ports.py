@@ -96,7 +96,8 @@ class FactForgetter(FactReader, Protocol):
     """Facts that can be found and deleted."""
 
     async def forget_facts(self, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
-        """Delete these facts, their vectors and the turns they came from, if they are in `scope`.
+        """Delete these facts, their vectors and the turns they came from, if they are in `scope`; with
+        them all of the scope that have the same text.
 
         Ids of anyone else are ignored without a word. After it returns no byte is left on disk.
         """
@@ -143,7 +144,8 @@ class FactKeeper(Protocol):
         """Store facts and vectors, and finish `job`, in one transaction.
 
         `vectors` is None when no embedder answered: the facts are then found by keyword and
-        embedded later. A fact whose text the scope already holds is stored once. An older epoch
+        embedded later. A fact whose text the account itself already holds here is stored once; reading
+        shows equal texts of linked accounts once, the one stored first. An older epoch
         stores nothing. Returns the ids of the facts newly stored; durable when it returns.
         """
         ...

@@ -32,9 +32,16 @@ SHORTEST_QUOTE = 2
 
 _ACCOUNTS = Statement(select(account.c.id).where(account.c.person_id == bindparam("person")))
 _SHELVES_OF = Statement(select(shelf.c.id, shelf.c.size).where(shelf.c.account_id.in_(listed("accounts"))))
+_named = fact.alias("named")
 _CHOSEN = Statement(
+    # What was meant is a text: where a linked account said the same, it goes there too.
     select(fact.c.id, fact.c.shelf_id, fact.c.text, fact.c.source_turn).where(
-        fact.c.id.in_(listed("ids")), fact.c.shelf_id.in_(listed("shelves"))
+        fact.c.shelf_id.in_(listed("shelves")),
+        fact.c.text.in_(
+            select(_named.c.text).where(
+                _named.c.id.in_(listed("ids")), _named.c.shelf_id.in_(listed("shelves"))
+            )
+        ),
     )
 )
 _EMPTY = Statement(
