@@ -26,6 +26,7 @@ from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox,
 from bot.storage.sql.scopes import bar_older_work
 from bot.storage.sql.shelves import COVERED_SHELVES, REWRITTEN, as_list, asked, listed, read_covered
 from bot.storage.sql.statements import Row, Statement
+from bot.storage.sql.superseding import bridge
 
 SHORTEST_QUOTE = 2
 """Characters. A one-character fact (「M」) is part of nearly every turn: its own turn goes, no other."""
@@ -168,6 +169,7 @@ def forget_facts(
             size = segments.rewrite_without(connection, each.id, each.size, each.dimension, gone)
             _SHRINK.run(connection, shelf=each.id, size=size)
             vectors += each.size - size
+    bridge(connection, shelves, [each.id for each in chosen])
     facts = _DELETE_FACTS.run(connection, ids=as_list(each.id for each in chosen)).rowcount
     receipt = _forget_answered(connection, accounts, turns, answered)
     _drop_kept_for_retries(connection, accounts)
