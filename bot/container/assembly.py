@@ -54,6 +54,7 @@ from bot.storage.vectors.flat import FaissFlat
 from bot.storage.vectors.person_index import PersonIndex
 from identity.authority import Authority
 from identity.directory import Directory
+from identity.linking import Linking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,7 @@ class Assembly:
     faq: FaqFile
     directory: Directory
     authority: Authority
+    linking: Linking
     personas: Personas
     wording: Wording
     clock: Clock
@@ -204,6 +206,7 @@ class Assembly:
             accounts=stores.accounts,
             directory=self.directory,
             authority=self.authority,
+            linking=self.linking,
             status=status,
             wording=self.wording,
             clock=self.clock,

@@ -5,8 +5,10 @@ Invariant: nothing here decides anything about a message.
 
 import asyncio
 import contextlib
+import hmac
 import shutil
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from loguru import logger
@@ -47,6 +49,7 @@ from bot.turnstile import Turnstile
 from bot.worker import Worker
 from identity.authority import Authority
 from identity.directory import Directory
+from identity.linking import Linking
 from identity.phone import PhoneHasher
 
 HOUSE_FOLDER = Path(__file__).parents[1]
@@ -95,6 +98,7 @@ class House:
             faq=self._faq,
             directory=self.directory,
             authority=self.authority,
+            linking=Linking(self.stores.link_codes, partial(hmac.digest, pepper, digest="sha256"), clock),
             personas=Personas(folder, HOUSE_FOLDER / "default_persona.md"),
             wording=self.wording,
             clock=clock,

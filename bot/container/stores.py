@@ -23,6 +23,7 @@ from bot.storage.sql.inbox import SqlInbox
 from bot.storage.sql.jobs import SqlJobs
 from bot.storage.sql.ledger import SqlLedger
 from bot.storage.sql.lineage import bind
+from bot.storage.sql.link_codes import SqlLinkCodes
 from bot.storage.sql.passages import SqlPassages
 from bot.storage.sql.reembedding import SqlVectors
 from bot.storage.sql.tallies import SqlTallies
@@ -78,6 +79,7 @@ class Stores:
         self.inbox = SqlInbox(database, clock)
         self.jobs = SqlJobs(database, clock)
         self.ledger = SqlLedger(database, clock)
+        self.link_codes = SqlLinkCodes(database)
         self.passages = SqlPassages(database, clock)
         self.tallies = SqlTallies(database, clock)
         self.vectors = SqlVectors(database, clock)
