@@ -27,6 +27,7 @@ from bot.dressing import Dressing
 from bot.groups.group_chats import GroupChats, Heard
 from bot.journal import Journal
 from bot.knowledge.retrieval import Retrieval
+from bot.leaving import Leaving
 from bot.memory.ports import TurnWindow
 from bot.metrics import StageTimes
 from bot.pacing import Pace, Place
@@ -52,6 +53,7 @@ class Assistant:
         directory: Directory,
         groups: GroupChats,
         reactions: Reactions,
+        leaving: Leaving,
         dressing: Dressing,
         quick_replies: QuickReplies,
         commands: Commands,
@@ -75,6 +77,7 @@ class Assistant:
         self._directory = directory
         self._groups = groups
         self._reactions = reactions
+        self._leaving = leaving
         self._dressing = dressing
         self._quick_replies = quick_replies
         self._commands = commands
@@ -180,6 +183,8 @@ class Assistant:
     async def _by_rule(
         self, context: CommandContext, recent: tuple[Turn, ...], hit: FaqHit | None
     ) -> Decision | None:
+        if (reply := await self._leaving.answer(context.message, context.account)) is not None:
+            return Decision(reply=reply)
         answers = hit is not None and hit.verbatim
         trivial = await self._quick_replies.trivial(
             context.message, context.account, context.scope, recent, has_rule=answers

@@ -36,6 +36,7 @@ from bot.groups.switch import GroupSwitch
 from bot.journal import Journal
 from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.retrieval import Retrieval
+from bot.leaving import Leaving
 from bot.memory.consolidation import Consolidation
 from bot.memory.forget import Forget
 from bot.memory.judge import ModelJudge, RuleJudge, load_judge_prompt
@@ -73,6 +74,7 @@ class Assembly:
     directory: Directory
     authority: Authority
     linking: Linking
+    leaving: Leaving
     personas: Personas
     wording: Wording
     clock: Clock
@@ -108,8 +110,10 @@ class Assembly:
                 first_contact=first_contact,
                 quick_replies=quick_replies,
                 erasing=erasing,
+                leaving=self.leaving,
                 wording=wording,
             ),
+            leaving=self.leaving,
             dressing=Dressing(
                 first_contact=first_contact,
                 was_unreached=was_unreached,

@@ -8,6 +8,7 @@ import contextlib
 import hmac
 import shutil
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from bot.groups.switch import GroupSwitch
 from bot.journal import Journal
 from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.ingest import Ingest
+from bot.leaving import Leaving
 from bot.loop_lag import LoopLag
 from bot.memory.short_term import ShortTermMemory
 from bot.metering import OrderWatch
@@ -86,6 +88,14 @@ class House:
         self._lines = GroupLines(settings.group.lines, clock)
         self._switch = GroupSwitch(self.stores.group_switches)
         self._pace = Pace()
+        self.leaving = Leaving(
+            parking=self.stores.parking,
+            window=self.window,
+            lines=self._lines,
+            keep=timedelta(days=settings.memory.keep_after_leaving_days),
+            wording=self.wording,
+            clock=clock,
+        )
         assembly = Assembly(
             settings=settings,
             channels=channels,
@@ -99,6 +109,7 @@ class House:
             directory=self.directory,
             authority=self.authority,
             linking=Linking(self.stores.link_codes, partial(hmac.digest, pepper, digest="sha256"), clock),
+            leaving=self.leaving,
             personas=Personas(folder, HOUSE_FOLDER / "default_persona.md"),
             wording=self.wording,
             clock=clock,
@@ -168,6 +179,7 @@ class House:
             logger.info("首次启动：向机器人发送“/认领 {}”的人成为管理员，此码只显示这一次", code)
         self._supervisor.start("worker", self.worker.run)
         self._supervisor.start("loop lag", LoopLag(self.metrics).run)
+        self._supervisor.start("those who left", self.leaving.keep_sweeping)
         self._supervisor.start("old backups", self.stores.keep_pruning)
         self._warming = asyncio.create_task(self._warm())
         await self.turnstile.resume_unfinished()

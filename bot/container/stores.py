@@ -24,6 +24,7 @@ from bot.storage.sql.jobs import SqlJobs
 from bot.storage.sql.ledger import SqlLedger
 from bot.storage.sql.lineage import bind
 from bot.storage.sql.link_codes import SqlLinkCodes
+from bot.storage.sql.parking import SqlParking
 from bot.storage.sql.passages import SqlPassages
 from bot.storage.sql.reembedding import SqlVectors
 from bot.storage.sql.tallies import SqlTallies
@@ -80,6 +81,7 @@ class Stores:
         self.jobs = SqlJobs(database, clock)
         self.ledger = SqlLedger(database, clock)
         self.link_codes = SqlLinkCodes(database)
+        self.parking = SqlParking(database, clock, self.forgotten)
         self.passages = SqlPassages(database, clock)
         self.tallies = SqlTallies(database, clock)
         self.vectors = SqlVectors(database, clock)

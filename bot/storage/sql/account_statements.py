@@ -35,6 +35,7 @@ IN_PLACE = Statement(
 )
 SEARCH = Statement(
     _ACCOUNTS.where(
+        account.c.parked_of.is_(None),
         or_(
             func.instr(account.c.openid, bindparam("word")) > constant(0),
             account.c.person_id.in_(

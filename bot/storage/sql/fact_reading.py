@@ -87,7 +87,7 @@ SCOPES_WITHOUT_VECTOR = Statement(
     .join_from(fact, shelf, shelf.c.id == fact.c.shelf_id)
     .join(account, account.c.id == shelf.c.account_id)
     .join(person, person.c.id == account.c.person_id)
-    .where(fact.c.model == constant(""), is_in_view())
+    .where(fact.c.model == constant(""), is_in_view(), account.c.parked_at.is_(None))
     .limit(bindparam("limit"))
 )
 ENDING_FACTS = Statement(
