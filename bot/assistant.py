@@ -54,6 +54,7 @@ class Assistant:
         groups: GroupChats,
         reactions: Reactions,
         leaving: Leaving,
+        wonder: Callable[[Account], None],
         dressing: Dressing,
         quick_replies: QuickReplies,
         commands: Commands,
@@ -73,11 +74,12 @@ class Assistant:
         clock: Clock,
         journal: Journal,
     ) -> None:
-        """`persona`: of an official account or bot, by its app_id. `pictures` None: no model looks at them."""
+        """`wonder`: may ask later what else is known of an account. `persona`: of an official account or bot, by its app_id. `pictures` None: no model looks at them."""
         self._directory = directory
         self._groups = groups
         self._reactions = reactions
         self._leaving = leaving
+        self._wonder = wonder
         self._dressing = dressing
         self._quick_replies = quick_replies
         self._commands = commands
@@ -137,6 +139,8 @@ class Assistant:
                 delivery = await self._closing.commit(inbox_id, message, scope, decision, text)
             if delivery is not None:
                 self._groups.answered(heard, decision.reply)
+                if account is not None:
+                    self._wonder(account)
                 return delivery
             # The page it was to hand over has just been shown: once more, as who came a moment later.
             context = replace(context, has_waited=True)

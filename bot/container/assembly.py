@@ -53,6 +53,7 @@ from bot.rules.faq_file import FaqFile
 from bot.settings import Settings
 from bot.storage.vectors.flat import FaissFlat
 from bot.storage.vectors.person_index import PersonIndex
+from bot.union_lookup import UnionLookup
 from identity.authority import Authority
 from identity.directory import Directory
 from identity.linking import Linking
@@ -75,6 +76,7 @@ class Assembly:
     authority: Authority
     linking: Linking
     leaving: Leaving
+    union_lookup: UnionLookup
     personas: Personas
     wording: Wording
     clock: Clock
@@ -114,6 +116,7 @@ class Assembly:
                 wording=wording,
             ),
             leaving=self.leaving,
+            wonder=self.union_lookup.wonder,
             dressing=Dressing(
                 first_contact=first_contact,
                 was_unreached=was_unreached,

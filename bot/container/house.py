@@ -48,6 +48,7 @@ from bot.storage.sql.database import Database
 from bot.storage.sql.turn_window import SqlTurnWindow
 from bot.supervisor import Supervisor
 from bot.turnstile import Turnstile
+from bot.union_lookup import UnionLookup
 from bot.worker import Worker
 from identity.authority import Authority
 from identity.directory import Directory
@@ -96,6 +97,12 @@ class House:
             wording=self.wording,
             clock=clock,
         )
+        self.union_lookup = UnionLookup(
+            platforms=channels.union_ids,
+            asks=self.stores.union_asks,
+            directory=self.directory,
+            clock=clock,
+        )
         assembly = Assembly(
             settings=settings,
             channels=channels,
@@ -110,6 +117,7 @@ class House:
             authority=self.authority,
             linking=Linking(self.stores.link_codes, partial(hmac.digest, pepper, digest="sha256"), clock),
             leaving=self.leaving,
+            union_lookup=self.union_lookup,
             personas=Personas(folder, HOUSE_FOLDER / "default_persona.md"),
             wording=self.wording,
             clock=clock,
@@ -179,6 +187,7 @@ class House:
             logger.info("首次启动：向机器人发送“/认领 {}”的人成为管理员，此码只显示这一次", code)
         self._supervisor.start("worker", self.worker.run)
         self._supervisor.start("loop lag", LoopLag(self.metrics).run)
+        self._supervisor.start("unionids", self.union_lookup.run)
         self._supervisor.start("those who left", self.leaving.keep_sweeping)
         self._supervisor.start("old backups", self.stores.keep_pruning)
         self._warming = asyncio.create_task(self._warm())

@@ -28,6 +28,7 @@ from bot.storage.sql.parking import SqlParking
 from bot.storage.sql.passages import SqlPassages
 from bot.storage.sql.reembedding import SqlVectors
 from bot.storage.sql.tallies import SqlTallies
+from bot.storage.sql.union_asks import SqlUnionAsks
 
 PRUNE_SECONDS = 3600.0
 """A day's lateness would matter to who asked to be forgotten; a look at one folder an hour costs nothing."""
@@ -84,6 +85,7 @@ class Stores:
         self.parking = SqlParking(database, clock, self.forgotten)
         self.passages = SqlPassages(database, clock)
         self.tallies = SqlTallies(database, clock)
+        self.union_asks = SqlUnionAsks(database)
         self.vectors = SqlVectors(database, clock)
         self.wechat_replies = WeChatReplies(self.deliveries)
 

@@ -189,6 +189,7 @@ async def test_who_does_not_want_it_has_it_deleted(open_house: OpenHouse) -> Non
     await happens(living, Kind.UNFOLLOW)
     await happens(living, Kind.FOLLOW)
     assert "已经删除" in await living.say("不用", channel=WECHAT)
+    assert "要恢复" not in await happens(living, Kind.FOLLOW)
     assert traces(living.house.settings.data_folder, CANARY) == set()
 
 
