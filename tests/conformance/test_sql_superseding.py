@@ -116,3 +116,13 @@ async def test_what_was_said_once_more_meanwhile_is_shown_once(stage: Stage) -> 
     assert await texts(stage, one) == ["住在北京"]
     await meet_again(stage, other)
     assert await texts(stage, one) == ["住在上海", "住在北京"]
+
+
+async def test_who_says_the_same_as_the_other_account_has_contradicted_it_too(stage: Stage) -> None:
+    one, other = await pair(stage)
+    (old,) = await stage.remember(one, "住在北京")
+    between = await contradict(stage, other, old, "住在上海")
+    await contradict(stage, other, between, "住在深圳")
+    await stage.remember(one, "住在深圳")
+    await stage.accounts.part(other.id)
+    assert (await texts(stage, one), await texts(stage, other)) == (["住在深圳"], ["住在深圳"])

@@ -21,6 +21,7 @@ from bot.storage.sql.schema import fact, job, shelf, to_ms
 from bot.storage.sql.scopes import find_shelf, is_current, shelf_of
 from bot.storage.sql.shelves import ADDED, REWRITTEN, as_list, listed
 from bot.storage.sql.statements import Statement, insert_into
+from bot.storage.sql.superseding import say_too
 
 SHORTEST_NORM = 1e-6
 """Below it a vector points nowhere."""
@@ -114,12 +115,14 @@ def keep(connection: sqlite3.Connection, keeping: Keeping) -> tuple[int, ...]:
     if keeping.vectors is None:
         ids = _insert(connection, shelf_id, keeping, chosen, model="")
         _TOUCH.run(connection, shelf=shelf_id)
+        _say_too(connection, shelf_id, keeping, chosen, ids)
         return ids
     vectors = keeping.vectors[chosen]
     size = _make_room(connection, shelf_id, keeping.model_id, vectors.shape[1])
     ids = _insert(connection, shelf_id, keeping, chosen, model=keeping.model_id)
     said_at = [to_ms(keeping.facts[row].said_at) for row in chosen]
     _fill(connection, shelf_id, size, ids, said_at, vectors, keeping.model_id)
+    _say_too(connection, shelf_id, keeping, chosen, ids)
     return ids
 
 
@@ -178,6 +181,17 @@ def _insert(
         assert made.lastrowid is not None
         ids.append(made.lastrowid)
     return tuple(ids)
+
+
+def _say_too(
+    connection: sqlite3.Connection,
+    shelf_id: int,
+    keeping: Keeping,
+    chosen: Sequence[int],
+    ids: Sequence[int],
+) -> None:
+    for row, new in zip(chosen, ids, strict=True):
+        say_too(connection, keeping.scope, shelf_id, new, keeping.facts[row].text)
 
 
 def _fill(

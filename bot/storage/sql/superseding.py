@@ -6,7 +6,7 @@ join takes it out of view again.
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import bindparam, select, update
@@ -62,10 +62,27 @@ _SUPERSEDED = Statement(
 )
 _BY_IDS = Statement(_SELECT_LINKS.where(fact.c.id.in_(listed("ids"))))
 _PERSONS = Statement(select(account.c.id, account.c.person_id).where(account.c.id.in_(listed("ids"))))
-_OPEN_EQUAL = Statement(
-    select(fact.c.id, shelf.c.account_id)
-    .join_from(fact, shelf, shelf.c.id == fact.c.shelf_id)
-    .where(fact.c.shelf_id == bindparam("shelf"), fact.c.text == bindparam("text"), fact.c.valid_to.is_(None))
+_mine = account.alias("mine")
+_EQUALS = Statement(
+    # All that the account's person has said in this place with the same words.
+    select(fact.c.id)
+    .select_from(_mine)
+    .join(account, account.c.person_id == _mine.c.person_id)
+    .join(shelf, shelf.c.account_id == account.c.id)
+    .join(fact, fact.c.shelf_id == shelf.c.id)
+    .where(
+        _mine.c.id == bindparam("account"),
+        shelf.c.place == bindparam("place"),
+        fact.c.text == bindparam("text"),
+        fact.c.id != bindparam("new"),
+    )
+)
+_CLOSED_ON = Statement(
+    _SELECT_LINKS.where(
+        fact.c.shelf_id == bindparam("shelf"),
+        fact.c.superseded_by.is_not(None),
+        fact.c.valid_to.is_not(None),
+    )
 )
 _SET = Statement(
     update(fact)
@@ -115,6 +132,20 @@ def supersede(connection: sqlite3.Connection, scope: Scope, fact_ids: Sequence[i
     return len(closed)
 
 
+def say_too(connection: sqlite3.Connection, scope: Scope, shelf_id: int, new: int, text: str) -> None:
+    """After a fact was stored: what of its shelf was closed by equal words of a linked account, or is equal and
+    closed itself, is now closed by the new one, whoever parts from whom."""
+    equals = _EQUALS.rows(connection, account=scope.account, place=scope.place, text=text, new=new)
+    if not equals:
+        return
+    closed = [_link(row) for row in _CLOSED_ON.rows(connection, shelf=shelf_id)]
+    links, _ = _chains(connection, closed)
+    same = {row[0] for row in equals}
+    for each in closed:
+        if each.id in same or same & set(_beyond(each, links)):
+            _SET.run(connection, fact=each.id, at=each.valid_to, by=new, said_by=scope.account)
+
+
 def bridge(connection: sqlite3.Connection, shelves: str, gone: Sequence[int]) -> None:
     """Before facts are deleted: what they superseded hangs on what superseded them."""
     ends: dict[int, _Link] = {row[0]: _link(row) for row in _BY_IDS.rows(connection, ids=as_list(gone))}
@@ -146,30 +177,34 @@ def _settle_one(
     if (closed_at is None) == (each.valid_to is None):
         return False
     by, said_by = each.by, each.said_by
-    if closed_at is None:
-        if by not in links:
-            by = said_by = None  # forgotten: nothing is left to close it again
-        equal = _OPEN_EQUAL.first(connection, shelf=each.shelf, text=each.text)
-        if equal is not None:  # said once more meanwhile
-            closed_at, (by, said_by) = each.valid_to, equal
+    if closed_at is None and by not in links:
+        by = said_by = None  # forgotten: nothing is left to close it again
     _SET.run(connection, fact=each.id, at=closed_at, by=by, said_by=said_by)
     return True
 
 
+def _beyond(each: _Link, links: Mapping[int, _Link]) -> Iterator[int]:
+    """The facts of its chain, one after the other."""
+    seen = {each.id}
+    link: _Link | None = each
+    while link is not None and link.by is not None and link.by not in seen:
+        seen.add(link.by)
+        yield link.by
+        link = links.get(link.by)
+
+
 def _closed_at(each: _Link, links: Mapping[int, _Link], owners: Mapping[int, PersonId]) -> int | None:
     """When what supersedes it now was said; None when nothing does."""
-    link = each
-    seen = {each.id}
-    while link.by is not None and link.by not in seen:
-        later = links.get(link.by)
+    said_by = each.said_by
+    for number in _beyond(each, links):
+        later = links.get(number)
         if later is None:
             # Forgotten. It closes nothing anew, and opens nothing while its account is of the person.
-            is_own = link.said_by is not None and owners.get(link.said_by) == each.person
+            is_own = said_by is not None and owners.get(said_by) == each.person
             return each.valid_to if is_own else None
         if later.person == each.person:
             return later.said_at
-        seen.add(later.id)
-        link = later
+        said_by = later.said_by
     return None
 
 
