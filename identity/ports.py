@@ -7,6 +7,7 @@ from typing import Protocol
 from bot.conversation.message import AccountKey
 from bot.conversation.scope import AccountId, PersonId
 from identity.model import Account, Conflict, Decision, LinkOutcome, Merge
+from identity.phone import PhoneHash
 
 
 class AccountStore(Protocol):
@@ -86,6 +87,15 @@ class AccountStore(Protocol):
 
     async def issue_claim_code(self, code_hash: bytes) -> bool:
         """Note the code printed at first start. False if one was ever issued before."""
+        ...
+
+
+class PhoneStore(Protocol):
+    """What a change of the pepper needs."""
+
+    async def renew(self, hashes: Sequence[PhoneHash]) -> None:
+        """A number was seen: the links it has under older peppers go over to the first of `hashes`. Where that
+        is another person's already, the two join, or a conflict is noted."""
         ...
 
 

@@ -19,6 +19,7 @@ from bot.answering.extractive import ExtractiveAnswerer
 from bot.container.assembly import Assembly
 from bot.container.channels import Channels, SystemClock
 from bot.container.garbage import spare_what_stays
+from bot.container.keys import KeysOfFile
 from bot.container.models import Models
 from bot.container.stores import Stores, WeChatReplies
 from bot.container.watching import Watch
@@ -39,7 +40,7 @@ from bot.metrics import Metrics
 from bot.pacing import Pace
 from bot.persona import Personas
 from bot.rules.faq_file import FaqFile
-from bot.secrets_file import read_pepper
+from bot.secrets_file import PepperFile
 from bot.settings import Settings
 from bot.status import StatusBoard
 from bot.storage.redis.connection import open_redis
@@ -53,7 +54,6 @@ from bot.worker import Worker
 from identity.authority import Authority
 from identity.directory import Directory
 from identity.linking import Linking
-from identity.phone import PhoneHasher
 
 HOUSE_FOLDER = Path(__file__).parents[1]
 
@@ -73,11 +73,13 @@ class House:
         self.settings = settings
         self.wording = Wording.load(settings.language, folder / "wording.toml")
         self.metrics = Metrics()
-        pepper = read_pepper(folder)
-        self.stores = Stores(Database(folder / "jide.db"), clock, self.metrics, pepper)
+        pepper_file = PepperFile(folder)
+        peppers = pepper_file.read()
+        pepper = peppers.current
+        self.stores = Stores(Database(folder / "jide.db"), clock, self.metrics, peppers)
         self.models = Models(settings, self.metrics)
         self.journal = Journal(self.metrics, pepper)
-        self.directory = Directory(self.stores.accounts, PhoneHasher(pepper))
+        self.directory = Directory(self.stores.accounts, KeysOfFile(pepper_file), self.stores.phones)
         self.authority = Authority(self.stores.accounts, sorted(settings.superuser_addresses))
         self.desk = DeliveryDesk(self.stores.deliveries, channels.outboxes, clock)
         self._window_cache = self._make_window_cache()

@@ -13,7 +13,7 @@ from bot.conversation.message import PLAYGROUND, AccountKey
 from bot.conversation.ports import Clock
 from bot.conversation.scope import AccountId, PersonId
 from bot.storage.sql import account_statements as statements
-from bot.storage.sql import conflicts, joining
+from bot.storage.sql import conflicts, joining, phones
 from bot.storage.sql.audit import record_within
 from bot.storage.sql.conflicts import against_joining, note
 from bot.storage.sql.database import Database
@@ -21,7 +21,9 @@ from bot.storage.sql.joining import account_of, by_id, join, new_person, record
 from bot.storage.sql.joining_statements import CONFLICTS, MERGES
 from bot.storage.sql.schema import from_ms, to_ms
 from bot.storage.sql.statements import Row
+from identity.lists import Linked
 from identity.model import Account, Conflict, Decision, Merge
+from identity.phone import PhoneHash
 
 
 class SqlAccounts:
@@ -98,28 +100,10 @@ class SqlAccounts:
 
         def work(connection: sqlite3.Connection) -> Account | None:
             known = by_id(connection, account)
-            row = statements.OWNER_OF_PHONE.first(connection, phone_hash=phone_hash, key_version=key_version)
-            if row is None:
-                statements.INSERT_PHONE.run(
-                    connection,
-                    phone_hash=phone_hash,
-                    key_version=key_version,
-                    person_id=known.person,
-                    account_id=account,
-                    verified_by=verified_by,
-                    at=now,
-                )
-                record(connection, now, known, "link-phone", reason=verified_by, detail=f"账号 {account}")
-                return known
-            owner = PersonId(row[0])
-            if owner == known.person:
-                return known
-            reason = f"phone:{verified_by}"
-            kind = against_joining(connection, known, owner)
-            if kind is not None:
-                note(connection, now, known, owner, kind, reason)
-                return None
-            return join(connection, now, known, owner, reason)
+            outcome, linked = phones.link(
+                connection, now, known, PhoneHash(key_version, phone_hash), verified_by
+            )
+            return None if outcome is Linked.CONFLICT else linked
 
         linked = await self._database.write(work)
         if linked is None:
