@@ -41,7 +41,7 @@ SEARCH = Statement(
             account.c.person_id.in_(
                 select(phone_link.c.person_id).where(phone_link.c.phone_hash == bindparam("phone_hash"))
             ),
-        )
+        ),
     )
     .order_by(account.c.id)
     .limit(bindparam("limit"))
