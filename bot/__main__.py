@@ -85,6 +85,7 @@ def build(settings: Settings) -> None:
             outboxes={"onebot": qq.onebot_outbox, "qq": qq.outbox},
             paginate={"onebot": onebot_pages, "wechat": wechat_pages, "qq": qq.pages.pages_of},
             pictures=wechat.pictures,
+            union_ids={"wechat": wechat.union_ids},
             may_show_drafts=wechat.may_show_drafts,
         ),
         alerts=alerts,

@@ -28,6 +28,7 @@ from bot.groups.group_chats import GroupChats, Heard
 from bot.groups.speaking import Hearing
 from bot.journal import Journal
 from bot.knowledge.retrieval import Retrieval
+from bot.leaving import Leaving
 from bot.memory.ports import TurnWindow
 from bot.metrics import StageTimes
 from bot.pacing import Pace, Place
@@ -53,6 +54,8 @@ class Assistant:
         directory: Directory,
         groups: GroupChats,
         reactions: Reactions,
+        leaving: Leaving,
+        wonder: Callable[[Account], None],
         dressing: Dressing,
         quick_replies: QuickReplies,
         commands: Commands,
@@ -72,10 +75,13 @@ class Assistant:
         clock: Clock,
         journal: Journal,
     ) -> None:
-        """`persona`: of an official account or bot, by its app_id. `pictures` None: no model looks at them."""
+        """`persona`: of an official account or bot, by its app_id. `pictures` None: no model looks at them.
+        `wonder`: note that an account was here, whose unionid may be looked up."""
         self._directory = directory
         self._groups = groups
         self._reactions = reactions
+        self._leaving = leaving
+        self._wonder = wonder
         self._dressing = dressing
         self._quick_replies = quick_replies
         self._commands = commands
@@ -136,6 +142,8 @@ class Assistant:
             if delivery is not None:
                 if delivery.decided_by == decision.reply.decided_by:
                     self._groups.answered(heard, decision.reply)
+                if account is not None:
+                    self._wonder(account)
                 return delivery
             # The page it was to hand over has just been shown: once more, as who came a moment later.
             context = replace(context, has_waited=True)
@@ -193,6 +201,8 @@ class Assistant:
     async def _by_rule(
         self, context: CommandContext, recent: tuple[Turn, ...], hit: FaqHit | None
     ) -> Decision | None:
+        if (reply := await self._leaving.answer(context.message, context.account)) is not None:
+            return Decision(reply=reply)
         answers = hit is not None and hit.verbatim
         trivial = await self._quick_replies.trivial(
             context.message, context.account, context.scope, recent, has_rule=answers

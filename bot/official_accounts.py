@@ -12,6 +12,7 @@ from bot.channels.wechat_drafts import WeChatDrafts
 from bot.channels.wechat_outbox import WeChatOutbox
 from bot.channels.wechat_pictures import WeChatPictures
 from bot.channels.wechat_service import api_clients, customer_service
+from bot.channels.wechat_unionid import WeChatUnionIds
 from bot.container.tokens import shared_tokens
 from bot.conversation.message import Message
 from bot.metrics import DoorWatch
@@ -36,6 +37,9 @@ class OfficialAccounts:
         clients = api_clients(self._accounts, driver, tokens)
         self._service = customer_service(self._accounts, clients)
         self.pictures = WeChatPictures(clients)
+        self.union_ids = WeChatUnionIds(
+            {each.app_id: clients[each.app_id] for each in self._accounts if each.app_secret}
+        )
 
     def may_show_drafts(self, message: Message) -> bool:
         """Where customer service can send the whole answer later, no part of it is shown before."""

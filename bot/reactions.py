@@ -8,7 +8,8 @@ from bot.conversation.scope import Scope
 from bot.conversation.wording import Wording
 from bot.decision import SILENCE
 from bot.erasing import Erasing
-from bot.first_contact import FirstContact
+from bot.first_contact import WELCOME, FirstContact
+from bot.leaving import Leaving
 from bot.quick_replies import QuickReplies
 from identity.model import Account
 
@@ -28,23 +29,26 @@ class Reactions:
         first_contact: FirstContact,
         quick_replies: QuickReplies,
         erasing: Erasing,
+        leaving: Leaving,
         wording: Wording,
     ) -> None:
         self._first_contact = first_contact
         self._quick_replies = quick_replies
         self._erasing = erasing
+        self._leaving = leaving
         self._wording = wording
 
     async def react(self, message: Message, account: Account | None, scope: Scope | None) -> Reply:
         match message.kind:
             case Kind.FOLLOW:
-                welcome = self._first_contact.welcome(message)
-                scene = await self._of_scene(message)
-                return Reply(text=f"{welcome.text}\n\n{scene}", decided_by="welcome") if scene else welcome
+                return await self._welcome(message, account)
             case Kind.SCAN:
                 scene = await self._of_scene(message)
                 return Reply(text=scene, decided_by="faq") if scene else SILENCE
             case Kind.UNFOLLOW:
+                # A bot that leaves a group, or is put out: what was said there stays its members'.
+                if account is not None and not message.conversation.is_group:
+                    await self._leaving.leave(account)
                 return SILENCE
             case Kind.REVOKE:
                 if account is not None:
@@ -54,6 +58,12 @@ class Reactions:
                 return self._quick_replies.bare_mention(scope, is_group=message.conversation.is_group)
             case _:
                 return Reply(text=self._wording.say(_NOTICES[message.kind]), decided_by="notice")
+
+    async def _welcome(self, message: Message, account: Account | None) -> Reply:
+        parts = [self._first_contact.welcome(message).text, await self._of_scene(message)]
+        if account is not None and not message.conversation.is_group:
+            parts.append(await self._leaving.offer(account))
+        return Reply(text="\n\n".join(filter(None, parts)), decided_by=WELCOME)
 
     async def _of_scene(self, message: Message) -> str:
         """What a rule answers to the scene of a scanned code; "" where none does."""

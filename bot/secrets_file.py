@@ -1,5 +1,8 @@
 """Secrets that the bot makes for itself at first use: the pepper and the try-out accounts.
 
+`data/pepper` is the key and its number, `<hex> 2`; a key without one is number 1. `data/pepper.old` has those
+it replaced, one a line: they are kept, for forgettings that were noted with them.
+
 Invariant: a secret appears under its name whole or not at all, readable by its owner only; where two
 processes make it at once, both get the same one.
 """
@@ -8,7 +11,8 @@ import hmac
 import json
 import os
 import secrets
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from bot.conversation.errors import ConfigurationError
@@ -34,16 +38,80 @@ def read_pepper(data_folder: Path) -> bytes:
     Raises ConfigurationError for a damaged file: a new pepper would orphan every phone link.
     """
     path = data_folder / "pepper"
-    text = _read_or_make(path, secrets.token_hex(PEPPER_BYTES))
+    return _pepper(path, _read_or_make(path, secrets.token_hex(PEPPER_BYTES)))[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peppers:
+    """The present key and those before it."""
+
+    current: bytes = field(repr=False)
+    version: int = 1
+    older: tuple[tuple[int, bytes], ...] = field(default=(), repr=False)
+    """By number, the newest first."""
+
+    @property
+    def keys_before(self) -> tuple[bytes, ...]:
+        return tuple(key for _, key in self.older)
+
+    @property
+    def checks_before(self) -> tuple[int, ...]:
+        return tuple(map(pepper_check, self.keys_before))
+
+
+def read_peppers(data_folder: Path) -> Peppers:
+    """The pepper, made at first use, with those before it. Raises ConfigurationError."""
+    path, before = data_folder / "pepper", data_folder / "pepper.old"
+    version, current = _pepper(path, _read_or_make(path, secrets.token_hex(PEPPER_BYTES)))
     try:
-        pepper = bytes.fromhex(text)
-    except ValueError:
-        pepper = b""
-    if len(pepper) != PEPPER_BYTES:
-        raise ConfigurationError(
-            str(path), "内容损坏，应是 64 位十六进制", "从备份恢复这个文件，不要新造一个"
-        )
-    return pepper
+        lines = before.read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        lines = []
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(str(before), "读不了这个文件", "检查它的权限和内容") from error
+    older = {_pepper(before, line) for line in lines if line.strip()}
+    # A crash between the writing of the two files leaves the present one in both.
+    return Peppers(
+        current=current,
+        version=version,
+        older=tuple(sorted((each for each in older if each[1] != current), reverse=True)),
+    )
+
+
+def replace_pepper(data_folder: Path) -> Peppers:
+    """A new pepper; the present one joins those before it. Raises ConfigurationError or OSError."""
+    known = read_peppers(data_folder)
+    before = ((known.version, known.current), *known.older)
+    _write(data_folder / "pepper.old", "".join(f"{key.hex()} {number}\n" for number, key in before))
+    fresh = Peppers(current=secrets.token_bytes(PEPPER_BYTES), version=known.version + 1, older=before)
+    _write(data_folder / "pepper", f"{fresh.current.hex()} {fresh.version}\n")
+    return fresh
+
+
+class PepperFile:
+    """The pepper as it is in the folder now: another process may replace it at any time."""
+
+    def __init__(self, data_folder: Path) -> None:
+        """Raises ConfigurationError."""
+        self._folder = data_folder
+        self._peppers = read_peppers(data_folder)
+        self._seen = self._look()
+
+    def read(self) -> Peppers:
+        """One look at the file's name where it is unchanged. A file that is damaged now keeps the last."""
+        seen = self._look()
+        if seen is not None and seen != self._seen:
+            with suppress(ConfigurationError):
+                self._peppers = read_peppers(self._folder)
+                self._seen = seen
+        return self._peppers
+
+    def _look(self) -> tuple[int, int] | None:
+        try:
+            found = (self._folder / "pepper").stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns
 
 
 def pepper_check(pepper: bytes) -> int:
@@ -72,6 +140,33 @@ def read_tryout(data_folder: Path) -> TryoutAccounts:
     ):
         raise ConfigurationError(str(path), "内容损坏", "删掉这个文件，下次启动会重新生成")
     return accounts
+
+
+def _pepper(path: Path, line: str) -> tuple[int, bytes]:
+    digits, _, number = line.strip().partition(" ")
+    try:
+        version, pepper = int(number or 1), bytes.fromhex(digits)
+    except ValueError:
+        version, pepper = 0, b""
+    if len(pepper) != PEPPER_BYTES or version < 1:
+        raise ConfigurationError(
+            str(path), "内容损坏，应是 64 位十六进制", "从备份恢复这个文件，不要新造一个"
+        )
+    return version, pepper
+
+
+def _write(path: Path, text: str) -> None:
+    """In place of what is there, at once and durably."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _is_token(value: object) -> bool:

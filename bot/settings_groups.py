@@ -246,6 +246,12 @@ class MemorySettings(Section):
         default=2000, ge=100, le=100_000, description="最近几轮合计最多多少 token，超出则去掉较早的"
     )
     recall_k: int = Field(default=5, ge=1, le=50, description="每次最多想起几条记忆")
+    keep_after_leaving_days: int = Field(
+        default=7,
+        ge=0,
+        le=365,
+        description="取消关注或删除好友后，封存的记忆过几天删除；期间回来可以恢复；0 是马上删除",
+    )
 
     @field_validator("consent", mode="before")
     @classmethod

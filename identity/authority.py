@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from bot.conversation.message import PLAYGROUND, AccountKey
 from identity.ports import AccountStore
 
-_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Without 0 O 1 I L U, which are misread when typed from a terminal into a phone."""
 _GROUPS, _GROUP_LENGTH = 3, 4
 """12 characters of 30: 2^58 codes. Guessing is hopeless even from a stolen hash."""
@@ -59,7 +59,7 @@ class Authority:
         Only its hash is stored: a code that was not noted down cannot be shown again.
         """
         code = "-".join(
-            "".join(secrets.choice(_ALPHABET) for _ in range(_GROUP_LENGTH)) for _ in range(_GROUPS)
+            "".join(secrets.choice(ALPHABET) for _ in range(_GROUP_LENGTH)) for _ in range(_GROUPS)
         )
         return code if await self._store.issue_claim_code(_code_hash(code)) else None
 

@@ -9,8 +9,8 @@ from enum import StrEnum
 from bot.conversation.errors import RejectedInput
 from bot.conversation.message import AccountKey, Conversation
 from identity.model import Account
-from identity.phone import PhoneHasher
-from identity.ports import AccountStore
+from identity.phone import PhoneKeys
+from identity.ports import AccountStore, PhoneStore
 
 GROUP_CHANNEL = "{channel}_group"
 """The channel of the account that stands for a group itself. No platform's events come from such a channel,
@@ -31,9 +31,13 @@ class Proof(StrEnum):
 class Directory:
     """Accounts and the persons they belong to."""
 
-    def __init__(self, store: AccountStore, phone_hasher: PhoneHasher) -> None:
+    def __init__(
+        self, store: AccountStore, phone_keys: PhoneKeys, phone_store: PhoneStore | None = None
+    ) -> None:
+        """`phone_store`: needed where `phone_keys` may change."""
         self._store = store
-        self._phone_hasher = phone_hasher
+        self._phone_keys = phone_keys
+        self._phone_store = phone_store
 
     async def identify(self, key: AccountKey, unionid: str = "") -> Account:
         """The account with this key, made at first contact, with its person as of now.
@@ -67,19 +71,37 @@ class Directory:
         Raises:
             RejectedInput: not a phone number, or it would merge persons with different proven phones.
         """
-        return await self._store.link_phone(
-            account.id, self._phone_hasher.hash(phone), self._phone_hasher.key_version, verified_by.value
-        )
+        while True:
+            hasher = self._phone_keys.current()
+            current, *older = hashes = hasher.hashes(phone)
+            if older and self._phone_store is not None:
+                await self._phone_store.renew(hashes)
+            linked = await self._store.link_phone(
+                account.id, current.digest, current.version, verified_by.value
+            )
+            # Where the pepper changed meanwhile, the link may be under a key that nobody else looks with.
+            if self._phone_keys.current().key_version == current.version:
+                return linked
 
     async def find(self, word: str, limit: int) -> tuple[Account, ...]:
         """Accounts by part of an openid or by a whole phone number. For superusers only."""
         if not word.strip():
             return ()
-        try:
-            phone_hash = self._phone_hasher.hash(word)
-        except RejectedInput:
-            phone_hash = None
-        return await self._store.find_accounts(word.strip(), phone_hash, limit)
+        while True:
+            hasher = self._phone_keys.current()
+            digests: list[bytes | None]
+            try:
+                # The oldest first: a link that is renewed meanwhile goes where is looked last.
+                digests = [each.digest for each in reversed(hasher.hashes(word))]
+            except RejectedInput:
+                digests = [None]
+            found: dict[int, Account] = {}
+            for digest in digests:
+                accounts = await self._store.find_accounts(word.strip(), digest, limit)
+                found |= {each.id: each for each in accounts}
+            if self._phone_keys.current().key_version == hasher.key_version:
+                break
+        return tuple(found[number] for number in sorted(found))[:limit]
 
 
 def key_of_group(conversation: Conversation) -> AccountKey:

@@ -7,6 +7,9 @@ hash (every mainland number is found by trying in minutes) and never in an error
 import hmac
 import re
 import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from bot.conversation.errors import ConfigurationError, RejectedInput
 
@@ -48,11 +51,21 @@ def e164(phone: str) -> str:
     raise RejectedInput("这不是有效的手机号：请发 11 位手机号，或以 + 和国家代码开头的号码")
 
 
-class PhoneHasher:
-    """Hashes phone numbers under one pepper."""
+@dataclass(frozen=True, slots=True)
+class PhoneHash:
+    """A number as it is stored, and under which pepper."""
 
-    def __init__(self, pepper: bytes, key_version: int = 1) -> None:
+    version: int
+    digest: bytes
+
+
+class PhoneHasher:
+    """Hashes phone numbers under the present pepper, and under those before it to find what they made."""
+
+    def __init__(self, pepper: bytes, key_version: int = 1, older: Sequence[tuple[int, bytes]] = ()) -> None:
         """`key_version` names the pepper, so that hashes of an older one can be told apart.
+
+        `older`: version and pepper of each before it, the newest first.
 
         Raises:
             ConfigurationError: the pepper is missing or too short.
@@ -65,6 +78,11 @@ class PhoneHasher:
             )
         self._pepper = pepper
         self.key_version = key_version
+        self._older = tuple(older)
+
+    def current(self) -> "PhoneHasher":
+        """Itself: keys that never change (see `PhoneKeys`)."""
+        return self
 
     def hash(self, phone: str) -> bytes:
         """32 bytes: HMAC-SHA256(pepper, "phone:v1:" ‖ E.164 number).
@@ -72,4 +90,20 @@ class PhoneHasher:
         Raises:
             RejectedInput: not a phone number.
         """
-        return hmac.digest(self._pepper, _LABEL + e164(phone).encode("ascii"), "sha256")
+        return _digest(self._pepper, e164(phone))
+
+    def hashes(self, phone: str) -> tuple[PhoneHash, ...]:
+        """Under every pepper, the present one first. Raises RejectedInput."""
+        number = e164(phone)
+        keys = ((self.key_version, self._pepper), *self._older)
+        return tuple(PhoneHash(version, _digest(key, number)) for version, key in keys)
+
+
+class PhoneKeys(Protocol):
+    """Which peppers there are now: they change under a running bot."""
+
+    def current(self) -> PhoneHasher: ...
+
+
+def _digest(pepper: bytes, number: str) -> bytes:
+    return hmac.digest(pepper, _LABEL + number.encode("ascii"), "sha256")

@@ -1,23 +1,26 @@
 """What identity needs from the store."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from bot.conversation.message import AccountKey
 from bot.conversation.scope import AccountId, PersonId
-from identity.model import Account
+from identity.model import Account, Conflict, Decision, LinkOutcome, Merge
+from identity.phone import PhoneHash
 
 
 class AccountStore(Protocol):
     async def find_account(self, key: AccountKey) -> Account | None: ...
 
     async def create_account(self, key: AccountKey, unionid: str) -> Account:
-        """First contact: a new account joins the person of an account with the same non-empty
-        unionid, else a new person. Idempotent: an account that exists is returned."""
+        """First contact: a new account joins the person of an account of its channel with the same
+        non-empty unionid, else a new person. Idempotent: an account that exists is returned."""
         ...
 
     async def learn_unionid(self, account: AccountId, unionid: str) -> Account:
-        """Note a unionid and join the person who has it. Refuses "" and never replaces another."""
+        """Note a unionid and join the person who has it in this channel, unless a conflict stands against
+        it, which is noted. Refuses "" and never replaces another."""
         ...
 
     async def mark_greeted(self, account: AccountId) -> None: ...
@@ -29,8 +32,39 @@ class AccountStore(Protocol):
     async def link_phone(
         self, account: AccountId, phone_hash: bytes, key_version: int, verified_by: str
     ) -> Account:
-        """Note a proven phone and join the person who has it, unless that person has another
-        proven phone of their own (RejectedInput)."""
+        """Note a proven phone and join the person who has it. Where both have phones of their own, or
+        two unionids in one channel, a conflict is noted instead (RejectedInput)."""
+        ...
+
+    async def part(self, account: AccountId) -> Account:
+        """Into a person of its own, with its memory and the phones it proved itself. Facts that only one
+        side had contradicted open again on the other. One that is alone stays as it is."""
+        ...
+
+    async def leave(self, person: PersonId) -> int:
+        """Make every account of a person a newcomer: alone, not greeted, without unionid, and no phone
+        kept. Returns how many. Their memory is to be cleared before."""
+        ...
+
+    async def merges(self, person: PersonId) -> tuple[Merge, ...]:
+        """Accounts that came to this person or went from it, oldest first, undone ones too."""
+        ...
+
+    async def undo_merge(self, merge: int, actor: AccountKey | None = None) -> Account | None:
+        """Put an account back where it was before. None: no such merge, or undone already.
+
+        Raises RejectedInput when the account changed persons once more since.
+        """
+        ...
+
+    async def conflicts(self) -> tuple[Conflict, ...]:
+        """Those that wait for a decision, oldest first."""
+        ...
+
+    async def decide(
+        self, conflict: int, decision: Decision, actor: AccountKey | None = None
+    ) -> Conflict | None:
+        """Join the two persons, or keep them apart for good. None: no such conflict, or decided already."""
         ...
 
     async def accounts_of(self, person: PersonId) -> tuple[Account, ...]: ...
@@ -54,3 +88,54 @@ class AccountStore(Protocol):
     async def issue_claim_code(self, code_hash: bytes) -> bool:
         """Note the code printed at first start. False if one was ever issued before."""
         ...
+
+
+class PhoneStore(Protocol):
+    """What a change of the pepper needs."""
+
+    async def renew(self, hashes: Sequence[PhoneHash]) -> None:
+        """A number was seen: the links it has under older peppers go over to the first of `hashes`. Where that
+        is another person's already, the two join, or a conflict is noted."""
+        ...
+
+
+class LinkStore(Protocol):
+    """Codes that link accounts. Each call is one transaction; the times are the caller's."""
+
+    async def issue(
+        self,
+        account: AccountId,
+        code_hash: bytes,
+        *,
+        now: datetime,
+        expires_at: datetime,
+        counted_since: datetime,
+        most: int,
+    ) -> bool:
+        """Note a code, in place of the account's earlier one. False: `most` were issued since then, or the
+        very code is taken."""
+        ...
+
+    async def enter(
+        self,
+        account: AccountId,
+        code_hash: bytes,
+        *,
+        now: datetime,
+        expires_at: datetime,
+        tries_since: datetime,
+        most_tries: int,
+    ) -> Account | None:
+        """Note who entered a code, once, and who issued it. None for a code that is not good for this account,
+        which counts as a try, and for any code when `most_tries` were counted since then."""
+        ...
+
+    async def show(self, account: AccountId, now: datetime) -> Account | None:
+        """Who entered this account's code; notes that it was told."""
+        ...
+
+    async def confirm(self, account: AccountId, now: datetime) -> tuple[LinkOutcome, Account | None]:
+        """Spend an entered code that was shown. Audited, and in `merge` as each join."""
+        ...
+
+    async def refuse(self, account: AccountId, now: datetime) -> bool: ...

@@ -18,7 +18,8 @@ from bot.memory.ports import FactSheet
 from bot.ports import Confirmation, Delivery
 from identity.authority import Authority
 from identity.directory import Directory
-from identity.model import Account
+from identity.linking import Linking
+from identity.model import Account, Conflict, Decision, LinkOutcome
 from identity.phone import PhoneHasher
 from tests.alert_fakes import Told
 
@@ -163,6 +164,8 @@ class Accounts:
         self.all: list[Account] = []
         self.claimed: list[tuple[str, str, str]] = []
         self.code_hash: bytes | None = None
+        self.waiting: dict[int, Conflict] = {}
+        self.decided: list[tuple[int, Decision, AccountKey | None]] = []
 
     def add(self, key: AccountKey, person: int) -> Account:
         account = Account(
@@ -194,6 +197,27 @@ class Accounts:
     async def find_accounts(self, word: str, phone_hash: bytes | None, limit: int) -> tuple[Account, ...]:
         return tuple(account for account in self.all if word in account.key.openid)[:limit]
 
+    async def part(self, account: AccountId) -> Account:
+        self.all[account - 1] = replace(self.all[account - 1], person=PersonId(500 + account))
+        return self.all[account - 1]
+
+    async def leave(self, person: PersonId) -> int:
+        own = await self.accounts_of(person)
+        for account in own:
+            await self.part(account.id)
+        return len(own)
+
+    async def conflicts(self) -> tuple[Conflict, ...]:
+        return tuple(self.waiting.values())
+
+    async def decide(
+        self, conflict: int, decision: Decision, actor: AccountKey | None = None
+    ) -> Conflict | None:
+        found = self.waiting.pop(conflict, None)
+        if found is not None:
+            self.decided.append((conflict, decision, actor))
+        return found
+
     async def superusers(self) -> Sequence[tuple[str, str, str]]:
         return self.claimed
 
@@ -207,6 +231,54 @@ class Accounts:
         self.code_hash = None
         self.claimed.append((key.channel, key.app_id, key.openid))
         return True
+
+
+class LinkCodes:
+    """A `LinkStore` without its limits."""
+
+    def __init__(self, accounts: Accounts) -> None:
+        self._accounts = accounts
+        self.issued: dict[bytes, AccountId] = {}
+        self.entered: dict[AccountId, AccountId] = {}
+        self.shown: set[AccountId] = set()
+        self.outcome = LinkOutcome.LINKED
+
+    async def issue(self, account: AccountId, code_hash: bytes, **limits: object) -> bool:
+        if list(self.issued.values()).count(account) == limits["most"]:
+            return False
+        self.issued[code_hash] = account
+        return True
+
+    async def enter(self, account: AccountId, code_hash: bytes, **limits: object) -> Account | None:
+        issuer = self.issued.get(code_hash)
+        if issuer is None or issuer == account or issuer in self.entered:
+            return None
+        self.entered[issuer] = account
+        return self._accounts.all[issuer - 1]
+
+    async def show(self, account: AccountId, now: datetime) -> Account | None:
+        if account not in self.entered:
+            return None
+        self.shown.add(account)
+        return self._accounts.all[self.entered[account] - 1]
+
+    async def confirm(self, account: AccountId, now: datetime) -> tuple[LinkOutcome, Account | None]:
+        was_shown = account in self.shown
+        other = await self.show(account, now)
+        if other is None or not was_shown:
+            return (LinkOutcome.NOTHING if other is None else LinkOutcome.UNSEEN), other
+        del self.entered[account]
+        if self.outcome is LinkOutcome.LINKED:
+            person = self._accounts.all[account - 1].person
+            self._accounts.all[other.id - 1] = replace(other, person=person)
+        return self.outcome, other
+
+    async def refuse(self, account: AccountId, now: datetime) -> bool:
+        self.entered.pop(account, None)
+        codes = [code for code, issuer in self.issued.items() if issuer == account]
+        for code in codes:
+            del self.issued[code]
+        return bool(codes)
 
 
 class Switches:
@@ -238,6 +310,7 @@ class House:
 
     def __post_init__(self) -> None:
         self.confirmations = Confirmations(self.clock)
+        self.codes = LinkCodes(self.accounts)
         self.lines = GroupLines(10, self.clock)
         self.switch = GroupSwitch(self.switches)
         self.authority = Authority(self.accounts, [ROOT.address], lambda: 0.0)  # type: ignore[arg-type]
@@ -259,6 +332,7 @@ class House:
             accounts=self.accounts,  # type: ignore[arg-type]
             directory=Directory(self.accounts, PhoneHasher(b"p" * 32)),  # type: ignore[arg-type]
             authority=self.authority,
+            linking=Linking(self.codes, lambda text: text, self.clock),
             status=self.status,
             alerts=self.alerts,
             wording=WORDING,

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from bot.cli.running import in_steps, say_json
-from bot.container.safekeeping import accept_pepper, back_up, restore
+from bot.container.safekeeping import accept_pepper, back_up, finish_rotation, restore, rotate_pepper
 from bot.settings_source import read_settings
 
 
@@ -77,3 +77,24 @@ async def take_new_pepper(*, as_json: bool) -> None:
         say_json({"phones_to_verify": orphaned})
         return
     typer.echo(f"已改用现在的 data/pepper；{orphaned} 个手机号要重新验证")
+
+
+async def rotate(*, finishes: bool, as_json: bool) -> None:
+    settings = read_settings()
+    if finishes:
+        dropped = await finish_rotation(settings)
+        if as_json:
+            say_json({"phones_to_verify": dropped})
+        else:
+            typer.echo(f"换密钥已做完；{dropped} 个手机号要重新验证")
+        return
+    phones = await rotate_pepper(settings)
+    if as_json:
+        say_json({"phones_under_old_key": phones})
+        return
+    typer.echo(f"已换新密钥；{phones} 个手机号还在用旧密钥，主人再验证一次、或再导入一次名单，就换成新的")
+    typer.echo(
+        "运行中的机器人不用重启。旧密钥留在 data/pepper.old：找手机号、恢复备份时重放忘记账本都靠它；"
+        "请把 data/pepper 和 data/pepper.old 一起另外保存",
+        err=True,
+    )

@@ -5,6 +5,7 @@ asked again at that moment; whoever has none learns nothing about the person the
 """
 
 import re
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -46,7 +47,7 @@ class Target:
 
 
 class ClearingCommands:
-    """/清除记忆, /清除群记忆, 「确认」, 「取消」."""
+    """/清除记忆, /清除群记忆; 「确认」 and 「取消」, also of what others ask."""
 
     def __init__(
         self,
@@ -60,9 +61,12 @@ class ClearingCommands:
         authority: Authority,
         wording: Wording,
         clock: Clock,
+        others: Mapping[str, Callable[[Asker], Awaitable[str]]],
     ) -> None:
+        """`others`: what else waits for 「确认」 in private, and what carries it out."""
         self._erasing = erasing
         self._groups = groups
+        self._others = others
         self._confirmations = confirmations
         self._audit = audit
         self._accounts = accounts
@@ -92,7 +96,7 @@ class ClearingCommands:
         pending = await self._confirmations.pending(asker.account.id)
         if pending is None:
             return None
-        if pending.action == CLEAR_SELF and asker.is_in_group:
+        if (pending.action == CLEAR_SELF or pending.action in self._others) and asker.is_in_group:
             return self._wording.say("private_only")
         if pending.action == CLEAR_GROUP and asker.message.conversation.place != pending.argument:
             return self._wording.say("group_clear_there")
@@ -103,13 +107,16 @@ class ClearingCommands:
             return await self._clear_self(asker)
         if taken.action == CLEAR_GROUP:
             return await self._groups.clear(asker, taken)
+        if (carry_out := self._others.get(taken.action)) is not None:
+            return await carry_out(asker)
         return await self._clear_other(asker, taken)
 
     async def cancel(self, asker: Asker) -> str | None:
         """None: nothing waits."""
-        if await self._confirmations.take(asker.account.id) is None:
+        taken = await self._confirmations.take(asker.account.id)
+        if taken is None:
             return None
-        return self._wording.say("clear_cancelled")
+        return self._wording.say("cancelled" if taken.action in self._others else "clear_cancelled")
 
     async def leave(self, asker: Asker) -> None:
         """Anything but 「确认」 leaves the memory: a later 「确认」 may mean something else."""

@@ -35,6 +35,13 @@ class Command(StrEnum):
     GROUP_FORGET = "group_forget"
     GROUP_CLEAR = "group_clear"
     OPEN = "open"
+    LINK = "link"
+    LINK_CONFIRM = "link_confirm"
+    LINK_REFUSE = "link_refuse"
+    UNLINK = "unlink"
+    LEAVE = "leave"
+    CONFLICTS = "conflicts"
+    DECIDE = "decide"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +76,17 @@ _SLASH = {
     **dict.fromkeys(("群忘记", "groupforget"), Command.GROUP_FORGET),
     **dict.fromkeys(("清除群记忆", "清空群记忆", "groupclear"), Command.GROUP_CLEAR),
     **dict.fromkeys(("群里可用", "open"), Command.OPEN),
+    **dict.fromkeys(("绑定", "link"), Command.LINK),
+    **dict.fromkeys(("确认绑定", "confirmlink"), Command.LINK_CONFIRM),
+    **dict.fromkeys(("取消绑定", "refuselink"), Command.LINK_REFUSE),
+    **dict.fromkeys(("解绑", "解除绑定", "unlink"), Command.UNLINK),
+    **dict.fromkeys(("注销", "leave"), Command.LEAVE),
+    **dict.fromkeys(("冲突", "conflicts"), Command.CONFLICTS),
+    **dict.fromkeys(("裁决", "decide"), Command.DECIDE),
 }
 _GLUED = (
     *("记住", "记一下", "忘记", "忘掉", "清除记忆", "清空记忆", "查人", "认领"),
-    *("群记住", "群忘记", "群里可用"),
+    *("群记住", "群忘记", "群里可用", "绑定", "裁决"),
 )
 """Chinese is written without spaces: 「/忘记尺码」 is /忘记 with an argument."""
 
@@ -93,6 +107,8 @@ _WHOLE = {
     **dict.fromkeys(("隐私", "隐私说明", "隐私政策"), Command.PRIVACY),
     **dict.fromkeys(("确认", "确认清除"), Command.CONFIRM),
     **dict.fromkeys(("取消",), Command.CANCEL),
+    **dict.fromkeys(("确认绑定",), Command.LINK_CONFIRM),
+    **dict.fromkeys(("取消绑定",), Command.LINK_REFUSE),
     **dict.fromkeys(("人工", "转人工", "人工客服", "转人工客服", "找真人", "找人工"), Command.HUMAN),
 }
 _NOT_THAT = frozenset(

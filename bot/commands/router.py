@@ -17,6 +17,8 @@ from bot.commands.context import (
 )
 from bot.commands.groups import GroupCommands
 from bot.commands.held import HeldAnswers
+from bot.commands.leaving import LEAVE, LeavingCommands
+from bot.commands.linking import UNLINK, LinkingCommands
 from bot.commands.memory import MemoryCommands
 from bot.commands.parsing import Call, Command, parse
 from bot.commands.people import PeopleCommands
@@ -31,6 +33,7 @@ from bot.memory.ports import FactStore, TurnWindow
 from bot.ports import AuditLog, ConfirmationStore, DeliveryStore
 from identity.authority import Authority
 from identity.directory import Directory
+from identity.linking import Linking
 from identity.ports import AccountStore
 
 _FOR_STRANGERS = frozenset({Command.HELP, Command.PRIVACY, Command.STATUS})
@@ -57,6 +60,7 @@ class Commands:
         accounts: AccountStore,
         directory: Directory,
         authority: Authority,
+        linking: Linking,
         status: StatusReport,
         alerts: Alerts,
         wording: Wording,
@@ -77,6 +81,22 @@ class Commands:
             audit=audit,
             wording=wording,
         )
+        self._linking = LinkingCommands(
+            linking=linking,
+            accounts=accounts,
+            confirmations=confirmations,
+            authority=authority,
+            wording=wording,
+            clock=clock,
+        )
+        self._leaving = LeavingCommands(
+            erasing=erasing,
+            accounts=accounts,
+            confirmations=confirmations,
+            audit=audit,
+            wording=wording,
+            clock=clock,
+        )
         self._clearing = ClearingCommands(
             erasing=erasing,
             groups=self._groups,
@@ -87,6 +107,7 @@ class Commands:
             authority=authority,
             wording=wording,
             clock=clock,
+            others={UNLINK: self._linking.unlink, LEAVE: self._leaving.leave},
         )
         self._authority = authority
         self._status = status
@@ -138,6 +159,25 @@ class Commands:
                 return await self._clearing.ask(asker, call.argument)
             case Command.CONFIRM:
                 return await self._clearing.confirm(asker)
+            case _:
+                return await self._about_accounts(call, asker)
+
+    async def _about_accounts(self, call: Call, asker: Asker) -> str | None:
+        match call.command:
+            case Command.LINK:
+                return await self._linking.link(asker, call.argument)
+            case Command.LINK_CONFIRM:
+                return await self._linking.confirm(asker)
+            case Command.LINK_REFUSE:
+                return await self._linking.refuse(asker)
+            case Command.UNLINK:
+                return await self._linking.ask_to_unlink(asker)
+            case Command.LEAVE:
+                return await self._leaving.ask(asker)
+            case Command.CONFLICTS:
+                return await self._linking.conflicts(asker)
+            case Command.DECIDE:
+                return await self._linking.decide(asker, call.argument)
             case _:
                 return await self._about_a_group(call, asker)
 

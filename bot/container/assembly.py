@@ -37,6 +37,7 @@ from bot.groups.switch import GroupSwitch
 from bot.journal import Journal
 from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.retrieval import Retrieval
+from bot.leaving import Leaving
 from bot.memory.consolidation import Consolidation
 from bot.memory.forget import Forget
 from bot.memory.judge import ModelJudge, RuleJudge, load_judge_prompt
@@ -53,8 +54,10 @@ from bot.rules.faq_file import FaqFile
 from bot.settings import Settings
 from bot.storage.vectors.flat import FaissFlat
 from bot.storage.vectors.person_index import PersonIndex
+from bot.union_lookup import UnionLookup
 from identity.authority import Authority
 from identity.directory import Directory
+from identity.linking import Linking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,9 @@ class Assembly:
     faq: FaqFile
     directory: Directory
     authority: Authority
+    linking: Linking
+    leaving: Leaving
+    union_lookup: UnionLookup
     personas: Personas
     wording: Wording
     clock: Clock
@@ -108,8 +114,11 @@ class Assembly:
                 first_contact=first_contact,
                 quick_replies=quick_replies,
                 erasing=erasing,
+                leaving=self.leaving,
                 wording=wording,
             ),
+            leaving=self.leaving,
+            wonder=self.union_lookup.wonder,
             dressing=Dressing(
                 first_contact=first_contact,
                 was_unreached=was_unreached,
@@ -206,6 +215,7 @@ class Assembly:
             accounts=stores.accounts,
             directory=self.directory,
             authority=self.authority,
+            linking=self.linking,
             status=status,
             alerts=self.alerts,
             wording=self.wording,

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from bot.assistant import Pictures
 from bot.conversation.message import Message
 from bot.delivery import Outbox
+from bot.union_lookup import UnionIds
 
 Paginate = Callable[[str], tuple[str, ...]]
 
@@ -29,6 +30,8 @@ class Channels:
     paginate: Mapping[str, Paginate] = field(default_factory=dict[str, Paginate])
     pictures: Pictures | None = None
     """How the pictures of a message are fetched."""
+    union_ids: Mapping[str, UnionIds] = field(default_factory=dict[str, UnionIds])
+    """By channel: who can be asked for a unionid."""
     may_show_drafts: Callable[[Message], bool] = lambda message: False
     """Whether the beginning of an answer may have to be shown before the rest is there."""
 

@@ -39,7 +39,7 @@ from bot.diagnosis.tracked import check_tracked_files
 from bot.logs import configure_logs
 from bot.metrics import Metrics
 from bot.rules.faq_file import FaqFile
-from bot.secrets_file import pepper_check, read_pepper, read_tryout
+from bot.secrets_file import pepper_check, read_peppers, read_tryout
 from bot.settings import Settings
 from bot.settings_fields import known_fields
 from bot.settings_groups import WeChatAccount
@@ -134,15 +134,16 @@ async def _examine_with(settings: Settings, models: Models, folder: Path) -> lis
 
 def _examine_data(data: Path) -> tuple[list[Finding], DatabaseReport | None]:
     """Database, pepper and ledger. Blocks."""
-    pepper, pepper_problem = None, ""
+    peppers, pepper_problem = None, ""
     is_there = (data / "pepper").exists()
     if is_there:
         try:
-            pepper = read_pepper(data)
+            peppers = read_peppers(data)
         except ConfigurationError as error:
             pepper_problem = error.problem
-    report = examine_file(data / "jide.db", None if pepper is None else pepper_check(pepper))
-    ledger = ForgetLedger(data / "forgotten.jsonl", pepper or b"", _NowClock())
+    check = None if peppers is None else pepper_check(peppers.current)
+    report = examine_file(data / "jide.db", check, () if peppers is None else peppers.checks_before)
+    ledger = ForgetLedger(data / "forgotten.jsonl", b"", _NowClock())
     last, ledger_problem = 0, ""
     try:
         last = ledger.read().last
@@ -169,7 +170,9 @@ def _secrets(settings: Settings) -> tuple[dict[str, str], set[str]]:
             continue
         with suppress(ConfigurationError):
             if name == "pepper":
-                found["data/pepper"] = read_pepper(settings.data_folder).hex()
+                peppers = read_peppers(settings.data_folder)
+                found["data/pepper"] = peppers.current.hex()
+                found |= {f"data/pepper.old 第 {n} 个": key.hex() for n, key in peppers.older}
             else:
                 accounts = read_tryout(settings.data_folder)
                 found["data/tryout.json"] = accounts.onebot_access_token

@@ -5,8 +5,11 @@ Invariant: nothing here decides anything about a message.
 
 import asyncio
 import contextlib
+import hmac
 import shutil
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from loguru import logger
@@ -17,6 +20,7 @@ from bot.answering.extractive import ExtractiveAnswerer
 from bot.container.assembly import Assembly
 from bot.container.channels import Channels, SystemClock
 from bot.container.garbage import spare_what_stays
+from bot.container.keys import KeysOfFile
 from bot.container.models import Models
 from bot.container.stores import Stores, WeChatReplies
 from bot.container.watching import Watch
@@ -29,6 +33,7 @@ from bot.groups.switch import GroupSwitch
 from bot.journal import Journal
 from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.ingest import Ingest
+from bot.leaving import Leaving
 from bot.loop_lag import LoopLag
 from bot.memory.short_term import ShortTermMemory
 from bot.metering import OrderWatch
@@ -36,7 +41,7 @@ from bot.metrics import Metrics
 from bot.pacing import Pace
 from bot.persona import Personas
 from bot.rules.faq_file import FaqFile
-from bot.secrets_file import read_pepper
+from bot.secrets_file import PepperFile
 from bot.settings import Settings
 from bot.status import StatusBoard
 from bot.storage.redis.connection import open_redis
@@ -45,10 +50,11 @@ from bot.storage.sql.database import Database
 from bot.storage.sql.turn_window import SqlTurnWindow
 from bot.supervisor import Supervisor
 from bot.turnstile import Turnstile
+from bot.union_lookup import UnionLookup
 from bot.worker import Worker
 from identity.authority import Authority
 from identity.directory import Directory
-from identity.phone import PhoneHasher
+from identity.linking import Linking
 
 HOUSE_FOLDER = Path(__file__).parents[1]
 
@@ -73,11 +79,13 @@ class House:
         self.settings = settings
         self.wording = Wording.load(settings.language, folder / "wording.toml")
         self.metrics = Metrics()
-        pepper = read_pepper(folder)
-        self.stores = Stores(Database(folder / "jide.db"), clock, self.metrics, pepper)
+        pepper_file = PepperFile(folder)
+        peppers = pepper_file.read()
+        pepper = peppers.current
+        self.stores = Stores(Database(folder / "jide.db"), clock, self.metrics, peppers)
         self.models = Models(settings, self.metrics)
         self.journal = Journal(self.metrics, pepper)
-        self.directory = Directory(self.stores.accounts, PhoneHasher(pepper))
+        self.directory = Directory(self.stores.accounts, KeysOfFile(pepper_file), self.stores.phones)
         self.authority = Authority(self.stores.accounts, sorted(settings.superuser_addresses))
         self.desk = DeliveryDesk(self.stores.deliveries, channels.outboxes, clock)
         self._window_cache = self._make_window_cache()
@@ -89,6 +97,20 @@ class House:
         self._lines = GroupLines(settings.group.lines, clock)
         self._switch = GroupSwitch(self.stores.group_switches)
         self._pace = Pace()
+        self.leaving = Leaving(
+            parking=self.stores.parking,
+            window=self.window,
+            lines=self._lines,
+            keep=timedelta(days=settings.memory.keep_after_leaving_days),
+            wording=self.wording,
+            clock=clock,
+        )
+        self.union_lookup = UnionLookup(
+            platforms=channels.union_ids,
+            asks=self.stores.union_asks,
+            directory=self.directory,
+            clock=clock,
+        )
         assembly = Assembly(
             settings=settings,
             channels=channels,
@@ -101,6 +123,9 @@ class House:
             faq=self._faq,
             directory=self.directory,
             authority=self.authority,
+            linking=Linking(self.stores.link_codes, partial(hmac.digest, pepper, digest="sha256"), clock),
+            leaving=self.leaving,
+            union_lookup=self.union_lookup,
             personas=Personas(folder, HOUSE_FOLDER / "default_persona.md"),
             wording=self.wording,
             clock=clock,
@@ -175,6 +200,8 @@ class House:
         self._supervisor.start("worker", self.worker.run)
         self._supervisor.start("alerts", self._alerts.run)
         self._supervisor.start("loop lag", LoopLag(self.metrics).run)
+        self._supervisor.start("unionids", self.union_lookup.run)
+        self._supervisor.start("those who left", self.leaving.keep_sweeping)
         self._supervisor.start("old backups", self.stores.keep_pruning)
         self._warming = asyncio.create_task(self._warm())
         await self.turnstile.resume_unfinished()

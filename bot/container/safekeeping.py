@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.secrets_file import pepper_check, read_pepper
+from bot.conversation.errors import RejectedInput, StoreUnavailable
+from bot.secrets_file import pepper_check, read_pepper, read_peppers, replace_pepper
 from bot.settings import Settings
 from bot.storage.archive import Manifest
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import backup, lineage, restoring
 from bot.storage.sql.restoring import Restored
+from bot.storage.sql.schema import to_ms
 
 Progress = Callable[[str, int, int], None]
 """(what is being done in 简体中文, done, of how many; 0 where nobody knows)."""
@@ -48,7 +50,8 @@ async def restore(settings: Settings, archive: Path, on_progress: Progress, *, u
     folder = settings.data_folder
 
     def work() -> Restored:
-        ledger = ForgetLedger(folder / "forgotten.jsonl", read_pepper(folder), _NowClock())
+        peppers = read_peppers(folder)
+        ledger = ForgetLedger(folder / "forgotten.jsonl", peppers.current, _NowClock(), peppers.keys_before)
         return restoring.restore(archive, folder, ledger, datetime.now(UTC), on_progress, replays=uses_ledger)
 
     return await asyncio.to_thread(work)
@@ -59,3 +62,39 @@ async def accept_pepper(settings: Settings) -> int:
     folder = settings.data_folder
     check = pepper_check(read_pepper(folder))
     return await asyncio.to_thread(lineage.accept_pepper, folder / "jide.db", check)
+
+
+async def rotate_pepper(settings: Settings) -> int:
+    """A new pepper, beside a running bot too. Returns how many phone links hang on the old one.
+
+    Raises RejectedInput while an earlier rotation is open, ConfigurationError or StoreUnavailable.
+    """
+    folder = settings.data_folder
+
+    def work() -> int:
+        database = folder / "jide.db"
+        if not database.is_file():
+            raise RejectedInput(f"还没有数据库：{database} 不存在，不需要换密钥")
+        peppers = read_peppers(folder)
+        try:
+            return lineage.rotate(
+                database,
+                to_ms(datetime.now(UTC)),
+                version=peppers.version,
+                pepper_check=pepper_check(peppers.current),
+                checks_before=peppers.checks_before,
+                replace=lambda: pepper_check(replace_pepper(folder).current),
+            )
+        except OSError as error:
+            raise StoreUnavailable(f"写不了 data/pepper（{error.strerror}）") from error
+
+    return await asyncio.to_thread(work)
+
+
+async def finish_rotation(settings: Settings) -> int:
+    """Drop the phone links that were not seen since the rotation. Returns how many."""
+    folder = settings.data_folder
+    version = read_peppers(folder).version
+    return await asyncio.to_thread(
+        lineage.finish_rotation, folder / "jide.db", to_ms(datetime.now(UTC)), version
+    )

@@ -9,7 +9,7 @@ from bot.container.metered import MeteredDeliveries, MeteredFacts
 from bot.conversation.ports import Clock
 from bot.conversation.scope import PersonId
 from bot.metrics import Metrics
-from bot.secrets_file import pepper_check
+from bot.secrets_file import Peppers, pepper_check
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql.accounts import SqlAccounts
 from bot.storage.sql.audit import SqlAudit
@@ -23,9 +23,14 @@ from bot.storage.sql.inbox import SqlInbox
 from bot.storage.sql.jobs import SqlJobs
 from bot.storage.sql.ledger import SqlLedger
 from bot.storage.sql.lineage import bind
+from bot.storage.sql.link_codes import SqlLinkCodes
+from bot.storage.sql.openids import SqlOpenids
+from bot.storage.sql.parking import SqlParking
 from bot.storage.sql.passages import SqlPassages
+from bot.storage.sql.phones import SqlPhones
 from bot.storage.sql.reembedding import SqlVectors
 from bot.storage.sql.tallies import SqlTallies
+from bot.storage.sql.union_asks import SqlUnionAsks
 
 PRUNE_SECONDS = 3600.0
 """A day's lateness would matter to who asked to be forgotten; a look at one folder an hour costs nothing."""
@@ -65,10 +70,12 @@ class WeChatReplies:
 class Stores:
     """Every SQL store over one database."""
 
-    def __init__(self, database: Database, clock: Clock, metrics: Metrics, pepper: bytes) -> None:
+    def __init__(self, database: Database, clock: Clock, metrics: Metrics, peppers: Peppers) -> None:
         self.database = database
-        self.forgotten = ForgetLedger(database.path.with_name("forgotten.jsonl"), pepper, clock)
-        self._pepper_check = pepper_check(pepper)
+        self.forgotten = ForgetLedger(
+            database.path.with_name("forgotten.jsonl"), peppers.current, clock, peppers.keys_before
+        )
+        self._peppers = peppers
         self.accounts = SqlAccounts(database, clock)
         self.audit = SqlAudit(database, clock)
         self.confirmations = SqlConfirmations(database, clock)
@@ -78,8 +85,13 @@ class Stores:
         self.inbox = SqlInbox(database, clock)
         self.jobs = SqlJobs(database, clock)
         self.ledger = SqlLedger(database, clock)
+        self.link_codes = SqlLinkCodes(database)
+        self.parking = SqlParking(database, clock, self.forgotten)
         self.passages = SqlPassages(database, clock)
+        self.openids = SqlOpenids(database, clock)
+        self.phones = SqlPhones(database, clock)
         self.tallies = SqlTallies(database, clock)
+        self.union_asks = SqlUnionAsks(database)
         self.vectors = SqlVectors(database, clock)
         self.wechat_replies = WeChatReplies(self.deliveries)
 
@@ -88,7 +100,12 @@ class Stores:
         ledger says. Raises ConfigurationError or StoreUnavailable."""
         self.database.prepare()
         prune_automatic(self.database.path.parent)
-        done = bind(self.database.path, self.forgotten, self._pepper_check)
+        done = bind(
+            self.database.path,
+            self.forgotten,
+            pepper_check(self._peppers.current),
+            self._peppers.checks_before,
+        )
         if done.forgettings:
             logger.warning(
                 "数据库比忘记账本旧，已照账本重新清除：{} 次，记忆 {} 条",

@@ -98,8 +98,8 @@ class FactForgetter(FactReader, Protocol):
     async def forget_facts(
         self, scope: Scope, fact_ids: Sequence[int], words: Sequence[str] = ()
     ) -> ForgetReceipt:
-        """Delete these facts, their vectors and the turns they came from, if they are in `scope`; and the turns and
-        waiting replies there that hold one of `words`, also where no fact is named.
+        """Delete these facts, their vectors and the turns they came from, if they are in `scope`, with them all of the
+        scope that have the same text; and the turns there that hold one of `words`, also where no fact is named.
 
         Ids of anyone else are ignored without a word. After it returns no byte is left on disk.
         """
@@ -146,7 +146,8 @@ class FactKeeper(Protocol):
         """Store facts and vectors, and finish `job`, in one transaction.
 
         `vectors` is None when no embedder answered: the facts are then found by keyword and
-        embedded later. A fact whose text the scope already holds is stored once. An older epoch
+        embedded later. A fact whose text the account itself already holds here is stored once; reading
+        shows equal texts of linked accounts once, the one stored first. An older epoch
         stores nothing. Returns the ids of the facts newly stored; durable when it returns.
         """
         ...

@@ -76,12 +76,20 @@ class LedgerContent:
 class ForgetLedger:
     """The file `data/forgotten.jsonl`."""
 
-    def __init__(self, path: Path, pepper: bytes, clock: Clock) -> None:
-        """Nothing is read or made yet."""
+    def __init__(self, path: Path, pepper: bytes, clock: Clock, older: Sequence[bytes] = ()) -> None:
+        """Nothing is read or made yet. `older`: peppers that earlier lines were written with."""
         self.path = path
+        self._older = tuple(older)
         self._key = hmac.digest(pepper, b"forget-ledger:v1", "sha256")
         self._clock = clock
         self.key_id = self._hash("key")[:8]
+
+    def under(self, key_id: str) -> "ForgetLedger | None":
+        """The ledger as it makes names with that key. None: the key is none of ours."""
+        if key_id == self.key_id:
+            return self
+        known = (ForgetLedger(self.path, pepper, self._clock) for pepper in self._older)
+        return next((each for each in known if each.key_id == key_id), None)
 
     def account(self, channel: str, app_id: str, openid: str) -> str:
         """The name of an account."""

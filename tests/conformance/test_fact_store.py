@@ -127,17 +127,62 @@ async def test_reading_changes_no_version(stage: Stage) -> None:
     assert await stage.facts.version(account.scope("")) == before
 
 
-async def test_the_same_text_is_stored_once(stage: Stage) -> None:
-    account = await stage.arrive("a", "union")
-    sibling = await stage.arrive("b", "union")
+async def test_an_account_stores_the_same_text_once(stage: Stage) -> None:
+    account = await stage.arrive("a")
     assert len(await stage.remember(account, "对花生过敏", "对花生过敏", "住在上海")) == 2
     assert await stage.remember(account, "对花生过敏") == ()
-    assert await stage.remember(sibling, "对花生过敏") == ()
     assert len(await stage.remember(account, "对花生过敏", place=GROUP)) == 1
     assert len(await stage.remember(await stage.arrive("c"), "对花生过敏")) == 1
     sheet = await stage.facts.vector_sheet(account.scope(""), MODEL, DIMENSION)
     assert len(sheet.fact_ids) == 2
     np.testing.assert_array_equal(sheet.matrix, vectors_of(["对花生过敏", "住在上海"]))
+
+
+async def test_what_two_linked_accounts_said_is_read_once(stage: Stage) -> None:
+    """In whole and as an addition: the one stored first, also where the other was said before."""
+    account, sibling = await stage.arrive("a", "union"), await stage.arrive("b", "union")
+    scope = account.scope("")
+    first, home = await stage.remember(account, "对花生过敏", "住在上海")
+    stage.clock.advance(days=-1)
+    _, new = await stage.remember(sibling, "对花生过敏", "喜欢游泳")
+    sheet = await stage.facts.fact_sheet(scope)
+    assert {fact.id for fact in sheet.facts} == {first, home, new}
+    assert sheet == await stage.facts.fact_sheet(sibling.scope(""))
+    vectors = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+    assert sorted(vectors.fact_ids.tolist()) == [first, home, new]
+
+    await stage.remember(sibling, "住在上海")
+    newer = await stage.facts.newer_facts(scope, sheet.version, new)
+    added = await stage.facts.newer_vectors(scope, MODEL, DIMENSION, vectors.version, vectors.slots)
+    assert newer is not None
+    assert added is not None
+    assert (newer.facts, added.fact_ids.tolist()) == ((), [])
+
+
+async def test_a_repeated_text_stays_when_the_first_expires(stage: Stage) -> None:
+    account, sibling = await stage.arrive("a", "union"), await stage.arrive("b", "union")
+    ends = stage.clock.now() + timedelta(days=1)
+    await stage.facts.keep(
+        account.scope(""), [stage.fact("在住院", expires_at=ends)], None, MODEL, source_turn=None
+    )
+    await stage.remember(sibling, "在住院")
+    sheet = await stage.facts.fact_sheet(account.scope(""))
+    assert (len(sheet.facts), sheet.fresh_until) == (1, ends)
+    stage.clock.advance(days=2)
+    assert await stage.texts(account.scope("")) == ["在住院"]
+
+
+async def test_forgetting_a_text_takes_it_from_every_linked_account(stage: Stage) -> None:
+    account, sibling = await stage.arrive("a", "union"), await stage.arrive("b", "union")
+    stranger = await stage.arrive("c")
+    (kept,) = await stage.remember(account, "对花生过敏")
+    for other in (sibling, stranger):
+        await stage.remember(other, "对花生过敏")
+    await stage.remember(sibling, "对花生过敏", place=GROUP)
+    assert (await stage.facts.forget_facts(account.scope(""), [kept])).facts == 2
+    assert await stage.texts(sibling.scope("")) == []
+    assert await stage.texts(sibling.scope(GROUP.place)) == ["对花生过敏"]
+    assert await stage.texts(stranger.scope("")) == ["对花生过敏"]
 
 
 async def test_a_scope_shows_its_person_and_place_only(stage: Stage) -> None:

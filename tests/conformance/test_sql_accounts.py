@@ -72,17 +72,9 @@ async def test_learning_a_unionid_moves_every_account_of_the_person(stores: Stor
     assert await stores.rows("SELECT DISTINCT person_id FROM phone_link") == [(owner.person,)]
     assert await stores.rows(AUDIT) == [("wechat:wx1:o-mover", "join", owner.person, "unionid")]
     assert await stores.rows("SELECT detail FROM audit") == [(f"自身份 {mover.person}，账号 2 个",)]
-    # Nothing refers to the person who was left.
     assert await stores.accounts.accounts_of(mover.person) == ()
-    assert await stores.rows(f"SELECT 1 FROM person WHERE id = {mover.person}") == []
-
-
-async def test_a_person_in_the_audit_log_outlives_their_accounts(stores: Stores) -> None:
-    await stores.account("o-owner", "union")
-    mover = await stores.account("o-mover")
-    await stores.audit.record(None, "clear", mover.person, "投诉", "3 facts")
-    await stores.accounts.learn_unionid(mover.id, "union")
-    assert await stores.rows(f"SELECT id FROM person WHERE id = {mover.person}") == [(mover.person,)]
+    merges = [(each.account, each.before, each.after) for each in await stores.accounts.merges(owner.person)]
+    assert merges == [(each.id, mover.person, owner.person) for each in (mover, beside)]
 
 
 async def test_the_epoch_after_joining_lies_above_both(stores: Stores) -> None:

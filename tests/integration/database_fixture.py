@@ -17,6 +17,7 @@ from bot.storage.sql.deliveries import SqlDeliveries
 from bot.storage.sql.inbox import SqlInbox
 from bot.storage.sql.jobs import SqlJobs
 from bot.storage.sql.ledger import SqlLedger
+from bot.storage.sql.link_codes import SqlLinkCodes
 from bot.storage.sql.scopes import bar_older_work
 from bot.storage.sql.statements import Row
 from identity.model import Account
@@ -61,6 +62,7 @@ class Stores:
     confirmations: SqlConfirmations
     audit: SqlAudit
     accounts: SqlAccounts
+    link_codes: SqlLinkCodes
 
     async def account(self, name: str, unionid: str = "") -> Account:
         return await self.accounts.create_account(a_key(name), unionid)
@@ -97,6 +99,7 @@ async def open_stores(folder: Path) -> AsyncIterator[Stores]:
             confirmations=SqlConfirmations(database, clock),
             audit=SqlAudit(database, clock),
             accounts=SqlAccounts(database, clock),
+            link_codes=SqlLinkCodes(database),
         )
 
 

@@ -78,11 +78,12 @@ async def act(
     scope = account.scope(place)
     siblings = [each for each in accounts if each.person == account.person]
     own = {fact: (each, *stored) for each in siblings for fact, stored in model.shelf(each.id, place).items()}
+    held = {text for text, _ in model.shelf(account.id, place).values()}
     if event.startswith("keep"):
         has_vector = event == "keep"
         vectors = vectors_of([text]) if has_vector else None
         ids = await stage.facts.keep(scope, [stage.fact(text)], vectors, MODEL, source_turn=None)
-        assert bool(ids) == (text not in {stored[1] for stored in own.values()})
+        assert bool(ids) == (text not in held)
         model.shelf(account.id, place).update(dict.fromkeys(ids, (text, has_vector)))
     elif event == "embed":
         waiting = await stage.facts.without_vector(scope, MODEL, 3)
@@ -114,12 +115,11 @@ async def act(
 async def check(
     stage: Stage, index: PersonIndex, model: Model, accounts: list[Account], scope: Scope
 ) -> None:
-    own = {
-        fact: stored
-        for account in accounts
-        if account.person == scope.person
-        for fact, stored in model.shelf(account.id, scope.place).items()
-    }
+    own: dict[int, tuple[str, bool]] = {}
+    held = [model.shelf(each.id, scope.place) for each in accounts if each.person == scope.person]
+    for fact, stored in sorted(pair for shelf in held for pair in shelf.items()):
+        if stored[0] not in {text for text, _ in own.values()}:  # of equal texts, the one stored first
+            own[fact] = stored
     sheet = await stage.facts.fact_sheet(scope)
     assert {fact.id: fact.text for fact in sheet.facts} == {fact: text for fact, (text, _) in own.items()}
     query = vector_of("问题")

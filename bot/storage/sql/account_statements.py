@@ -3,10 +3,10 @@
 Invariant: "" is never sought as a unionid, so empty ids match nobody.
 """
 
-from sqlalchemy import bindparam, delete, exists, func, or_, select, update
+from sqlalchemy import bindparam, func, or_, select, update
 from sqlalchemy.sql import Select
 
-from bot.storage.sql.schema import account, audit, claim_code, person, phone_link, shelf, superuser
+from bot.storage.sql.schema import account, claim_code, person, phone_link, shelf, superuser
 from bot.storage.sql.statements import Statement, constant, insert_into
 
 _ACCOUNTS: Select[*tuple[object, ...]] = select(
@@ -35,12 +35,13 @@ IN_PLACE = Statement(
 )
 SEARCH = Statement(
     _ACCOUNTS.where(
+        account.c.parked_of.is_(None),
         or_(
             func.instr(account.c.openid, bindparam("word")) > constant(0),
             account.c.person_id.in_(
                 select(phone_link.c.person_id).where(phone_link.c.phone_hash == bindparam("phone_hash"))
             ),
-        )
+        ),
     )
     .order_by(account.c.id)
     .limit(bindparam("limit"))
@@ -63,10 +64,14 @@ SET_OPEN = Statement(
 )
 
 # `unionid <> ''` is spelt out for the partial index. The oldest account decides where several persons
-# have it (phones kept them apart).
+# have it (phones kept them apart). Of one channel: another platform's unionids are other ids.
 OWNER_OF_UNIONID = Statement(
     select(account.c.person_id)
-    .where(account.c.unionid == bindparam("sought"), account.c.unionid != constant(""))
+    .where(
+        account.c.unionid == bindparam("sought"),
+        account.c.unionid != constant(""),
+        account.c.channel == bindparam("channel"),
+    )
     .order_by(account.c.id)
     .limit(1)
 )
@@ -83,37 +88,11 @@ INSERT_PHONE = Statement(
     insert_into(phone_link, "phone_hash", "key_version", "person_id", "account_id", "verified_by", "at")
 )
 
-MOVE_ACCOUNTS = Statement(
-    update(account).where(account.c.person_id == bindparam("left")).values(person_id=bindparam("owner"))
-)
 CLOSE = Statement(
     update(account)
     .where(account.c.person_id == bindparam("person"), account.c.is_open != constant(0))
     .values(is_open=0)
 )
-MOVE_PHONES = Statement(
-    update(phone_link).where(phone_link.c.person_id == bindparam("left")).values(person_id=bindparam("owner"))
-)
-_left = person.alias()
-RAISE_ABOVE = Statement(
-    update(person)
-    .where(person.c.id == bindparam("owner"))
-    .values(
-        epoch=constant(1)
-        + func.max(
-            person.c.epoch,
-            select(_left.c.epoch).where(_left.c.id == bindparam("left")).scalar_subquery(),
-        )
-    )
-)
-DROP_UNREFERENCED = Statement(
-    delete(person).where(
-        person.c.id == bindparam("left"),
-        ~exists().where(account.c.person_id == person.c.id),
-        ~exists().where(audit.c.subject_person == person.c.id),
-    )
-)
-
 SUPERUSERS = Statement(
     select(superuser.c.channel, superuser.c.app_id, superuser.c.openid).order_by(superuser.c.at)
 )

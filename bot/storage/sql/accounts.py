@@ -1,9 +1,8 @@
 """Accounts and persons: first contact, joining, proven phones, and who may command.
 
-Invariant: persons join only over a same non-empty unionid or a same proven phone, never when both have
-proven phones of their own; all accounts of one go over to the other, in one audited transaction, and
-memory stays with the account it came from. Who opened their private memory opened what it was then: a join
-closes it.
+Invariant: persons join by themselves only over a same non-empty unionid of one channel or a same proven phone, never
+against what `conflicts` finds: then an admin decides. All accounts of one go over to the other, in one
+audited transaction that can be undone (`joining`), and memory stays with the account it came from.
 """
 
 import sqlite3
@@ -14,11 +13,17 @@ from bot.conversation.message import PLAYGROUND, AccountKey
 from bot.conversation.ports import Clock
 from bot.conversation.scope import AccountId, PersonId
 from bot.storage.sql import account_statements as statements
+from bot.storage.sql import conflicts, joining, phones
 from bot.storage.sql.audit import record_within
+from bot.storage.sql.conflicts import against_joining, note
 from bot.storage.sql.database import Database
-from bot.storage.sql.schema import to_ms
+from bot.storage.sql.joining import account_of, by_id, join, new_person, record
+from bot.storage.sql.joining_statements import CONFLICTS, MERGES
+from bot.storage.sql.schema import from_ms, to_ms
 from bot.storage.sql.statements import Row
-from identity.model import Account
+from identity.lists import Linked
+from identity.model import Account, Conflict, Decision, Merge
+from identity.phone import PhoneHash
 
 
 class SqlAccounts:
@@ -30,7 +35,7 @@ class SqlAccounts:
 
     async def find_account(self, key: AccountKey) -> Account | None:
         rows = await self._database.peek(statements.FIND, **_names(key))
-        return _account_of(rows[0]) if rows else None
+        return account_of(rows[0]) if rows else None
 
     async def create_account(self, key: AccountKey, unionid: str) -> Account:
         now = self._now()
@@ -38,20 +43,20 @@ class SqlAccounts:
         def work(connection: sqlite3.Connection) -> Account:
             known = statements.FIND.first(connection, **_names(key))
             if known is not None:
-                return _account_of(known)
-            owner = _owner_of_unionid(connection, unionid)
+                return account_of(known)
+            owner = _owner_of_unionid(connection, key.channel, unionid)
             made = statements.INSERT.run(
                 connection,
                 **_names(key),
                 unionid=unionid,
-                person_id=_new_person(connection, now) if owner is None else owner,
+                person_id=new_person(connection, now) if owner is None else owner,
                 cleared_epoch=0,
                 greeted=0,
                 created_at=now,
             )
-            account = _by_id(connection, AccountId(made.lastrowid or 0))
+            account = by_id(connection, AccountId(made.lastrowid or 0))
             if owner is not None:
-                _record(connection, now, account, "join", reason="unionid", detail=f"新账号 {account.id}")
+                record(connection, now, account, "join", reason="unionid", detail=f"新账号 {account.id}")
             return account
 
         return await self._database.write(work)
@@ -60,24 +65,18 @@ class SqlAccounts:
         now = self._now()
 
         def work(connection: sqlite3.Connection) -> Account:
-            known = _by_id(connection, account)
+            known = by_id(connection, account)
             if not unionid or known.unionid:
                 return known
-            owner = _owner_of_unionid(connection, unionid)
+            owner = _owner_of_unionid(connection, known.key.channel, unionid)
             statements.SET_UNIONID.run(connection, account=account, new_unionid=unionid)
             if owner is None or owner == known.person:
-                return _by_id(connection, account)
-            if _has_phone(connection, owner) and _has_phone(connection, known.person):
-                _record(
-                    connection,
-                    now,
-                    known,
-                    "join-refused",
-                    reason="unionid",
-                    detail=f"身份 {owner} 另有手机号",
-                )
-                return _by_id(connection, account)
-            return _join(connection, now, known, owner, "unionid")
+                return by_id(connection, account)
+            kind = against_joining(connection, known, owner)
+            if kind is not None:
+                note(connection, now, known, owner, kind, "unionid")
+                return by_id(connection, account)
+            return join(connection, now, known, owner, "unionid")
 
         return await self._database.write(work)
 
@@ -96,46 +95,62 @@ class SqlAccounts:
     async def link_phone(
         self, account: AccountId, phone_hash: bytes, key_version: int, verified_by: str
     ) -> Account:
+        """A conflict is noted before it is refused."""
         now = self._now()
 
-        def work(connection: sqlite3.Connection) -> Account:
-            known = _by_id(connection, account)
-            row = statements.OWNER_OF_PHONE.first(connection, phone_hash=phone_hash, key_version=key_version)
-            if row is None:
-                statements.INSERT_PHONE.run(
-                    connection,
-                    phone_hash=phone_hash,
-                    key_version=key_version,
-                    person_id=known.person,
-                    account_id=account,
-                    verified_by=verified_by,
-                    at=now,
-                )
-                _record(connection, now, known, "link-phone", reason=verified_by, detail=f"账号 {account}")
-                return known
-            owner = PersonId(row[0])
-            if owner == known.person:
-                return known
-            if _has_phone(connection, known.person):
-                raise RejectedInput("您已验证过另一个手机号，不能再关联这个号码所属的身份。")
-            return _join(connection, now, known, owner, f"phone:{verified_by}")
+        def work(connection: sqlite3.Connection) -> Account | None:
+            known = by_id(connection, account)
+            outcome, linked = phones.link(
+                connection, now, known, PhoneHash(key_version, phone_hash), verified_by
+            )
+            return None if outcome is Linked.CONFLICT else linked
 
-        return await self._database.write(work)
+        linked = await self._database.write(work)
+        if linked is None:
+            raise RejectedInput("这个手机号属于另一个身份，和您的对不上，已请管理员确认。")
+        return linked
+
+    async def part(self, account: AccountId) -> Account:
+        now = self._now()
+        return await self._database.write(lambda connection: joining.part(connection, now, account))
+
+    async def leave(self, person: PersonId) -> int:
+        now = self._now()
+        return await self._database.write(lambda connection: joining.leave(connection, now, person))
+
+    async def merges(self, person: PersonId) -> tuple[Merge, ...]:
+        rows = await self._database.read(MERGES, person=person)
+        return tuple(_merge_of(row) for row in rows)
+
+    async def undo_merge(self, merge: int, actor: AccountKey | None = None) -> Account | None:
+        now = self._now()
+        return await self._database.write(lambda connection: joining.undo(connection, now, merge, actor))
+
+    async def conflicts(self) -> tuple[Conflict, ...]:
+        return conflicts.waiting(await self._database.read(CONFLICTS))
+
+    async def decide(
+        self, conflict: int, decision: Decision, actor: AccountKey | None = None
+    ) -> Conflict | None:
+        now = self._now()
+        return await self._database.write(
+            lambda connection: conflicts.decide(connection, now, conflict, decision, actor)
+        )
 
     async def accounts_of(self, person: PersonId) -> tuple[Account, ...]:
         rows = await self._database.peek(statements.OF_PERSON, person=person)
-        return tuple(_account_of(row) for row in rows)
+        return tuple(account_of(row) for row in rows)
 
     async def accounts_in(self, place: str) -> tuple[Account, ...]:
         rows = await self._database.peek(statements.IN_PLACE, place=place)
-        return tuple(_account_of(row) for row in rows)
+        return tuple(account_of(row) for row in rows)
 
     async def find_accounts(self, word: str, phone_hash: bytes | None, limit: int) -> tuple[Account, ...]:
         """By id. An empty `word` is in no openid."""
         rows = await self._database.read(
             statements.SEARCH, word=word or None, phone_hash=phone_hash, limit=limit
         )
-        return tuple(_account_of(row) for row in rows)
+        return tuple(account_of(row) for row in rows)
 
     async def superusers(self) -> Sequence[tuple[str, str, str]]:
         rows = await self._database.peek(statements.SUPERUSERS)
@@ -183,64 +198,21 @@ def _names(key: AccountKey) -> dict[str, object]:
     return {"channel": key.channel, "app_id": key.app_id, "openid": key.openid}
 
 
-def _account_of(row: Row) -> Account:
-    account_id, channel, app_id, openid, unionid, person, epoch, greeted, is_open = row
-    return Account(
-        id=account_id,
-        key=AccountKey(channel=channel, app_id=app_id, openid=openid),
-        unionid=unionid,
-        person=person,
-        epoch=epoch,
-        is_greeted=bool(greeted),
-        is_open=bool(is_open),
-    )
-
-
-def _by_id(connection: sqlite3.Connection, account: AccountId) -> Account:
-    row = statements.BY_ID.first(connection, account=account)
-    if row is None:
-        raise LookupError(f"no account {account}: accounts are never deleted")
-    return _account_of(row)
-
-
-def _new_person(connection: sqlite3.Connection, now: int) -> PersonId:
-    return PersonId(statements.INSERT_PERSON.run(connection, epoch=0, created_at=now).lastrowid or 0)
-
-
-def _owner_of_unionid(connection: sqlite3.Connection, unionid: str) -> PersonId | None:
-    row = statements.OWNER_OF_UNIONID.first(connection, sought=unionid) if unionid else None
-    return None if row is None else row[0]
-
-
-def _has_phone(connection: sqlite3.Connection, person: PersonId) -> bool:
-    return statements.HAS_PHONE.first(connection, person=person) is not None
-
-
-def _join(
-    connection: sqlite3.Connection, now: int, account: Account, owner: PersonId, reason: str
-) -> Account:
-    """All accounts and phones of the account's person go over to `owner`. The new epoch lies above both,
-    so that no cache of either view is used again; `cleared_epoch` stays, so work under way is kept."""
-    left = account.person
-    moved = statements.MOVE_ACCOUNTS.run(connection, left=left, owner=owner).rowcount
-    statements.CLOSE.run(connection, person=owner)
-    statements.MOVE_PHONES.run(connection, left=left, owner=owner)
-    statements.RAISE_ABOVE.run(connection, left=left, owner=owner)
-    statements.DROP_UNREFERENCED.run(connection, left=left)
-    joined = _by_id(connection, account.id)
-    _record(connection, now, joined, "join", reason=reason, detail=f"自身份 {left}，账号 {moved} 个")
-    return joined
-
-
-def _record(
-    connection: sqlite3.Connection, now: int, account: Account, action: str, *, reason: str, detail: str
-) -> None:
-    record_within(
-        connection,
-        at=now,
-        actor=account.key,
-        action=action,
-        subject=account.person,
+def _merge_of(row: Row) -> Merge:
+    number, account, before, after, reason, at, undone_at = row
+    return Merge(
+        id=number,
+        account=account,
+        before=before,
+        after=after,
         reason=reason,
-        detail=detail,
+        at=from_ms(at),
+        is_undone=undone_at is not None,
     )
+
+
+def _owner_of_unionid(connection: sqlite3.Connection, channel: str, unionid: str) -> PersonId | None:
+    if not unionid:
+        return None
+    row = statements.OWNER_OF_UNIONID.first(connection, sought=unionid, channel=channel)
+    return None if row is None else row[0]

@@ -4,6 +4,7 @@ Invariant: opened read-only, beside a running bot as well; a file that cannot be
 """
 
 import sqlite3
+from collections.abc import Collection
 from pathlib import Path
 
 from sqlalchemy import func, select
@@ -24,21 +25,25 @@ _DEAD_JOBS = Statement(select(func.count()).where(job.c.state == constant("dead"
 _NEWEST = Statement(select(inbox.c.accepted_at).order_by(inbox.c.id.desc()).limit(1))
 
 
-def examine(path: Path, pepper_check: int | None) -> DatabaseReport | None:
+def examine(
+    path: Path, pepper_check: int | None, checks_before: Collection[int] = ()
+) -> DatabaseReport | None:
     """None where there is no file. `pepper_check` None: there is no pepper to compare. Blocks."""
     if not path.exists():
         return None
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
         try:
-            return _read(connection, pepper_check)
+            return _read(connection, pepper_check, checks_before)
         finally:
             connection.close()
     except sqlite3.Error as error:
         return DatabaseReport(problem=str(error))
 
 
-def _read(connection: sqlite3.Connection, pepper_check: int | None) -> DatabaseReport:
+def _read(
+    connection: sqlite3.Connection, pepper_check: int | None, checks_before: Collection[int]
+) -> DatabaseReport:
     said = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if said != "ok":
         return DatabaseReport(problem=said.splitlines()[0])
@@ -50,7 +55,7 @@ def _read(connection: sqlite3.Connection, pepper_check: int | None) -> DatabaseR
             is_known_revision=revision is None or is_known(revision),
             is_newest_revision=False,
         )
-    use = pepper_use(connection, pepper_check or 0)
+    use = pepper_use(connection, pepper_check or 0, checks_before)
     newest = _NEWEST.first(connection)
     return DatabaseReport(
         revision=revision,

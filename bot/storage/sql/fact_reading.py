@@ -1,6 +1,7 @@
 """The statements that read facts, and what becomes of their rows.
 
-Invariant: the current view is defined here once: not superseded, not expired.
+Invariant: the current view is defined here once: not superseded, not expired, and of equal texts on several
+shelves the one that was stored first.
 """
 
 import sqlite3
@@ -11,13 +12,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, and_, bindparam, or_, select
+from sqlalchemy import ColumnElement, FromClause, and_, bindparam, exists, or_, select
 
 from bot.memory.fact import Fact, FactKind, MemoryVersion
 from bot.memory.ports import VectorSheet
 from bot.storage.sql import segments
 from bot.storage.sql.schema import account, fact, from_ms, person, shelf
-from bot.storage.sql.shelves import Covered
+from bot.storage.sql.shelves import Covered, as_list, listed
 from bot.storage.sql.statements import Row, Statement, constant
 
 
@@ -25,11 +26,9 @@ class TooMany(Exception):
     """There is more to read than was allowed: no error, the look is taken again in a thread."""
 
 
-def is_in_view() -> ColumnElement[bool]:
-    """Parameter: `now`, in milliseconds."""
-    return and_(
-        fact.c.valid_to.is_(None), or_(fact.c.expires_at.is_(None), fact.c.expires_at > bindparam("now"))
-    )
+def is_in_view(of: FromClause = fact) -> ColumnElement[bool]:
+    """Parameter: `now`, in milliseconds. `of`: the fact table under a name of its own."""
+    return and_(of.c.valid_to.is_(None), or_(of.c.expires_at.is_(None), of.c.expires_at > bindparam("now")))
 
 
 _FACTS = (
@@ -88,13 +87,26 @@ SCOPES_WITHOUT_VECTOR = Statement(
     .join_from(fact, shelf, shelf.c.id == fact.c.shelf_id)
     .join(account, account.c.id == shelf.c.account_id)
     .join(person, person.c.id == account.c.person_id)
-    .where(fact.c.model == constant(""), is_in_view())
+    .where(fact.c.model == constant(""), is_in_view(), account.c.parked_at.is_(None))
     .limit(bindparam("limit"))
 )
 ENDING_FACTS = Statement(
     select(fact.c.id, fact.c.valid_to, fact.c.expires_at).where(
         fact.c.shelf_id == bindparam("shelf"),
         or_(fact.c.valid_to.is_not(None), fact.c.expires_at.is_not(None)),
+    )
+)
+
+_first = fact.alias("first")
+_REPEATED = Statement(
+    select(fact.c.id).where(
+        fact.c.id.in_(listed("ids")),
+        exists().where(
+            _first.c.shelf_id.in_(listed("shelves")),
+            _first.c.text == fact.c.text,
+            _first.c.id < fact.c.id,
+            is_in_view(_first),
+        ),
     )
 )
 
@@ -114,7 +126,7 @@ def read_fact(row: Row) -> Fact:
 def facts_beyond(
     connection: sqlite3.Connection, covered: Covered, beyond: int, now_ms: int, *, most: int | None
 ) -> tuple[tuple[Fact, ...], datetime | None]:
-    """The facts with an id above `beyond`, by time, and when the first of them expires.
+    """The facts with an id above `beyond`, by time, each text once, and when the first of them expires.
 
     Raises TooMany when they are more than `most`.
     """
@@ -124,8 +136,32 @@ def facts_beyond(
         rows += FACTS_BEYOND.rows(connection, shelf=shelf_id, beyond=beyond, now=now_ms, limit=limit)
         if most is not None and len(rows) > most:
             raise TooMany
-    rows.sort(key=itemgetter(4, 0))
-    return tuple(map(read_fact, rows)), earliest([row[-1] for row in rows if row[-1] is not None])
+    shown = _once(connection, covered, rows, now_ms) if beyond else _first_of_each_text(rows)
+    shown.sort(key=itemgetter(4, 0))
+    return tuple(map(read_fact, shown)), earliest([row[-1] for row in rows if row[-1] is not None])
+
+
+def _first_of_each_text(rows: list[Row]) -> list[Row]:
+    by_text: dict[str, Row] = {}
+    for row in sorted(rows, key=itemgetter(0)):
+        by_text.setdefault(row[2], row)
+    return list(by_text.values())
+
+
+def _once(connection: sqlite3.Connection, covered: Covered, rows: list[Row], now_ms: int) -> list[Row]:
+    """Without the rows whose text is shown already, by a fact that these rows may not include."""
+    if len(covered.shelves) == 1:
+        return rows
+    repeated = _repeated(connection, covered, [row[0] for row in rows], now_ms)
+    return [row for row in rows if row[0] not in repeated]
+
+
+def _repeated(
+    connection: sqlite3.Connection, covered: Covered, fact_ids: Iterable[int], now_ms: int
+) -> set[int]:
+    """Those whose text was stored on one of the shelves before, and is in view."""
+    asked = {"ids": as_list(fact_ids), "shelves": as_list(covered.ids), "now": now_ms}
+    return {row[0] for row in _REPEATED.rows(connection, **asked)}
 
 
 def endings(rows: Iterable[Row], now_ms: int) -> tuple[NDArray[np.int64], list[int]]:
@@ -158,6 +194,9 @@ def read_vectors(
     ended, ends = endings(ending, now_ms)
     parts = [segments.load(connection, each.id, each.size, dimension, since=since) for each, since in packed]
     rows = segments.merged(parts, dimension, ended)
+    if len(covered.shelves) > 1 and len(rows.fact_ids):
+        repeated = _repeated(connection, covered, rows.fact_ids.tolist(), now_ms)
+        rows = rows.at(~np.isin(rows.fact_ids, list(repeated))) if repeated else rows
     read = {each.id: each.size for each, _ in packed}
     return VectorSheet(
         version=covered.version,

@@ -17,25 +17,21 @@ from bot.conversation.scope import Scope
 from bot.memory.fact import NewFact
 from bot.storage.sql import segments
 from bot.storage.sql.fact_reading import is_in_view
-from bot.storage.sql.schema import account, fact, job, shelf, to_ms
+from bot.storage.sql.schema import fact, job, shelf, to_ms
 from bot.storage.sql.scopes import find_shelf, is_current, shelf_of
 from bot.storage.sql.shelves import ADDED, REWRITTEN, as_list, listed
 from bot.storage.sql.statements import Statement, insert_into
+from bot.storage.sql.superseding import say_too
 
 SHORTEST_NORM = 1e-6
 """Below it a vector points nowhere."""
 
-_mine = account.alias("mine")
-
 _TAKE_JOB = Statement(delete(job).where(job.c.id == bindparam("job")))
 _KNOWN = Statement(
     select(fact.c.id)
-    .select_from(_mine)
-    .join(account, account.c.person_id == _mine.c.person_id)
-    .join(shelf, shelf.c.account_id == account.c.id)
-    .join(fact, fact.c.shelf_id == shelf.c.id)
+    .join_from(fact, shelf, shelf.c.id == fact.c.shelf_id)
     .where(
-        _mine.c.id == bindparam("account"),
+        shelf.c.account_id == bindparam("account"),
         shelf.c.place == bindparam("place"),
         fact.c.text == bindparam("text"),
         is_in_view(),
@@ -119,12 +115,14 @@ def keep(connection: sqlite3.Connection, keeping: Keeping) -> tuple[int, ...]:
     if keeping.vectors is None:
         ids = _insert(connection, shelf_id, keeping, chosen, model="")
         _TOUCH.run(connection, shelf=shelf_id)
+        _say_too(connection, shelf_id, keeping, chosen, ids)
         return ids
     vectors = keeping.vectors[chosen]
     size = _make_room(connection, shelf_id, keeping.model_id, vectors.shape[1])
     ids = _insert(connection, shelf_id, keeping, chosen, model=keeping.model_id)
     said_at = [to_ms(keeping.facts[row].said_at) for row in chosen]
     _fill(connection, shelf_id, size, ids, said_at, vectors, keeping.model_id)
+    _say_too(connection, shelf_id, keeping, chosen, ids)
     return ids
 
 
@@ -153,7 +151,8 @@ def add_vectors(
 
 
 def _unknown(connection: sqlite3.Connection, keeping: Keeping) -> list[int]:
-    """The rows of the facts whose text the scope does not hold yet, each text once."""
+    """The rows of the facts whose text the account's own shelf does not hold yet, each text once. What another
+    account of the person holds counts for nothing: should the two part, each keeps what it said itself."""
     own = {"account": keeping.scope.account, "place": keeping.scope.place, "now": keeping.now_ms}
     rows: dict[str, int] = {}
     for row, new in enumerate(keeping.facts):
@@ -182,6 +181,17 @@ def _insert(
         assert made.lastrowid is not None
         ids.append(made.lastrowid)
     return tuple(ids)
+
+
+def _say_too(
+    connection: sqlite3.Connection,
+    shelf_id: int,
+    keeping: Keeping,
+    chosen: Sequence[int],
+    ids: Sequence[int],
+) -> None:
+    for row, new in zip(chosen, ids, strict=True):
+        say_too(connection, keeping.scope, shelf_id, new, keeping.facts[row].text)
 
 
 def _fill(

@@ -17,7 +17,7 @@ from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import Fact, ForgetReceipt, MemoryVersion, NewFact
 from bot.memory.ports import FactSheet, VectorSheet
 from bot.storage.forget_ledger import ForgetLedger
-from bot.storage.sql import fact_writing, forgetting, place_clearing
+from bot.storage.sql import fact_writing, forgetting, place_clearing, superseding
 from bot.storage.sql.database import Database
 from bot.storage.sql.fact_reading import (
     LACKING_ANY,
@@ -194,6 +194,14 @@ class SqlFacts:
         ids = tuple(fact_ids)
         await self._database.write(
             lambda connection: fact_writing.add_vectors(connection, scope, ids, rows, model_id)
+        )
+
+    async def supersede(self, scope: Scope, fact_ids: Sequence[int], by: int) -> int:
+        """Close these facts of the scope, and all of it with the same texts, because its fact `by` contradicts
+        them: they leave the view, and are not erased. Returns how many were open. Raises StoreUnavailable."""
+        ids = tuple(fact_ids)
+        return await self._database.write(
+            lambda connection: superseding.supersede(connection, scope, ids, by)
         )
 
     async def forget_facts(

@@ -26,15 +26,32 @@ from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox,
 from bot.storage.sql.scopes import bar_older_work
 from bot.storage.sql.shelves import COVERED_SHELVES, REWRITTEN, as_list, asked, listed, read_covered
 from bot.storage.sql.statements import Row, Statement
+from bot.storage.sql.superseding import bridge
 
 SHORTEST_QUOTE = 2
 """Characters. A one-character fact (「M」) is part of nearly every turn: its own turn goes, no other."""
 
-_ACCOUNTS = Statement(select(account.c.id).where(account.c.person_id == bindparam("person")))
+_mine = account.alias("mine")
+# What an account left behind when it unsubscribed goes with it.
+_ACCOUNTS = Statement(
+    select(account.c.id).where(
+        or_(
+            account.c.person_id == bindparam("person"),
+            account.c.parked_of.in_(select(_mine.c.id).where(_mine.c.person_id == bindparam("person"))),
+        )
+    )
+)
 _SHELVES_OF = Statement(select(shelf.c.id, shelf.c.size).where(shelf.c.account_id.in_(listed("accounts"))))
+_named = fact.alias("named")
 _CHOSEN = Statement(
+    # What was meant is a text: where a linked account said the same, it goes there too.
     select(fact.c.id, fact.c.shelf_id, fact.c.text, fact.c.source_turn).where(
-        fact.c.id.in_(listed("ids")), fact.c.shelf_id.in_(listed("shelves"))
+        fact.c.shelf_id.in_(listed("shelves")),
+        fact.c.text.in_(
+            select(_named.c.text).where(
+                _named.c.id.in_(listed("ids")), _named.c.shelf_id.in_(listed("shelves"))
+            )
+        ),
     )
 )
 _EMPTY = Statement(
@@ -167,6 +184,7 @@ def forget_facts(
             size = segments.rewrite_without(connection, each.id, each.size, each.dimension, gone)
             _SHRINK.run(connection, shelf=each.id, size=size)
             vectors += each.size - size
+    bridge(connection, shelves, [each.id for each in chosen])
     facts = _DELETE_FACTS.run(connection, ids=as_list(each.id for each in chosen)).rowcount
     receipt = _forget_answered(connection, accounts, turns, answered)
     _drop_kept_for_retries(connection, accounts)
@@ -208,14 +226,20 @@ def clear_person(
 def clear_accounts(connection: sqlite3.Connection, accounts: str) -> ForgetReceipt:
     """The deletions of `clear_person`, of these accounts alone (a JSON list of ids): in an older copy
     of the database they may belong to other persons."""
-    jobs = _DELETE_ALL_JOBS.run(connection, accounts=accounts).rowcount
+    dropped = drop_work(connection, accounts)
     receipt = empty_shelves(connection, _SHELVES_OF.rows(connection, accounts=accounts))
+    return replace(receipt, jobs=dropped.jobs, deliveries=dropped.deliveries)
+
+
+def drop_work(connection: sqlite3.Connection, accounts: str) -> ForgetReceipt:
+    """All that holds words of these accounts (a JSON list of ids) but their shelves."""
+    jobs = _DELETE_ALL_JOBS.run(connection, accounts=accounts).rowcount
     deliveries = _BLANK_ALL_DELIVERIES.run(connection, accounts=accounts).rowcount
     _DELETE_CONFIRMATIONS.run(connection, accounts=accounts)
     _CLOSE.run(connection, accounts=accounts)
     _ABANDON_FAILED.run(connection, accounts=accounts)
     _drop_kept_for_retries(connection, accounts)
-    return replace(receipt, jobs=jobs, deliveries=deliveries)
+    return ForgetReceipt(jobs=jobs, deliveries=deliveries)
 
 
 def empty_shelves(connection: sqlite3.Connection, rows: Sequence[Row]) -> ForgetReceipt:

@@ -5,10 +5,11 @@ ids do not, since a copy restored later gives the next ids out again.
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import select
 
+from bot.conversation.scope import AccountId
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql.schema import account, fact, inbox, shelf
 from bot.storage.sql.shelves import as_list, listed
@@ -25,6 +26,11 @@ _FACTS = Statement(
     select(account.c.channel, account.c.app_id, account.c.openid, shelf.c.place, fact.c.text)
     .select_from(fact.join(shelf).join(account))
     .where(fact.c.id.in_(listed("ids")))
+)
+_SHELVED = Statement(
+    select(shelf.c.place, fact.c.text)
+    .select_from(fact.join(shelf))
+    .where(fact.c.shelf_id.in_(listed("shelves")))
 )
 
 
@@ -59,6 +65,39 @@ def note_facts(
         facts=facts_named,
         messages=_messages(connection, ledger, messages),
         replies=_messages(connection, ledger, replies),
+    )
+    write_stamp(connection, FORGOTTEN, number)
+
+
+def note_parked(
+    connection: sqlite3.Connection,
+    ledger: ForgetLedger,
+    origin: AccountId,
+    parked: str,
+    *,
+    shelves: str,
+    messages: Sequence[int] | None,
+) -> None:
+    """What an account left behind goes. `parked`, `shelves`: JSON lists of ids, as an older copy may have it.
+
+    `messages`: inbox ids of all it had written by then, so that what it said since stays. None: it said nothing
+    since, and may be cleared whole. Raises StoreUnavailable.
+    """
+    names = [ledger.account(*row) for row in _ACCOUNTS.rows(connection, ids=parked)]
+    ((channel, app_id, openid),) = _ACCOUNTS.rows(connection, ids=as_list([origin]))
+    facts: list[str] = []
+    if messages is None:
+        names.append(ledger.account(channel, app_id, openid))
+    else:
+        rows = _SHELVED.rows(connection, shelves=shelves)
+        facts = [ledger.fact((channel, app_id, openid), place, text) for place, text in rows]
+    written = _messages(connection, ledger, messages or ())
+    number = ledger.begin(
+        read_stamp(connection, FORGOTTEN) or 0,
+        accounts=names,
+        facts=facts,
+        messages=written,
+        replies=written,
     )
     write_stamp(connection, FORGOTTEN, number)
 

@@ -77,22 +77,35 @@ def replay(
     is_short = held > content.last
     if not missing:
         return Replay(is_ledger_short=is_short)
-    receipt = _clear(connection, ledger, missing)
-    receipt = _added(receipt, _clear_places(connection, ledger, missing))
-    receipt = _added(receipt, _forget_messages(connection, ledger, missing))
-    receipt = _added(receipt, _forget_facts(connection, ledger, missing))
+    receipt = ForgetReceipt()
+    for key_id in sorted({each.key_id for each in missing}):
+        named = ledger.under(key_id)
+        assert named is not None, "checked above"
+        receipt = _added(
+            receipt, _forget(connection, named, [each for each in missing if each.key_id == key_id])
+        )
     write_stamp(connection, FORGOTTEN, missing[-1].number)
     return Replay(forgettings=len(missing), receipt=receipt, is_ledger_short=is_short)
 
 
 def _check_key(ledger: ForgetLedger, missing: Sequence[Forgetting]) -> None:
-    strange = [each for each in missing if each.key_id != ledger.key_id]
+    strange = [each for each in missing if ledger.under(each.key_id) is None]
     if strange:
         raise ConfigurationError(
             str(ledger.path),
             f"有 {len(strange)} 条是用另一个 data/pepper 记的，对不上人",
             "把原来的 data/pepper 放回来",
         )
+
+
+def _forget(
+    connection: sqlite3.Connection, ledger: ForgetLedger, missing: Sequence[Forgetting]
+) -> ForgetReceipt:
+    """What was named with one key."""
+    receipt = _clear(connection, ledger, missing)
+    receipt = _added(receipt, _clear_places(connection, ledger, missing))
+    receipt = _added(receipt, _forget_messages(connection, ledger, missing))
+    return _added(receipt, _forget_facts(connection, ledger, missing))
 
 
 def _clear(

@@ -5,8 +5,6 @@ use. Times are INTEGER milliseconds since 1970 UTC (`to_ms`, `from_ms`); flags a
 can be deleted are never given out again (AUTOINCREMENT): caches and Redis keys name rows by id.
 """
 
-from datetime import UTC, datetime, timedelta
-
 from sqlalchemy import (
     Column,
     Float,
@@ -14,7 +12,6 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     Table,
     Text,
     UniqueConstraint,
@@ -22,71 +19,20 @@ from sqlalchemy import (
     text,
 )
 
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
+from bot.storage.sql.identity_schema import account as account
+from bot.storage.sql.identity_schema import claim_code as claim_code
+from bot.storage.sql.identity_schema import conflict as conflict
+from bot.storage.sql.identity_schema import from_ms as from_ms
+from bot.storage.sql.identity_schema import link_code as link_code
+from bot.storage.sql.identity_schema import link_try as link_try
+from bot.storage.sql.identity_schema import merge as merge
+from bot.storage.sql.identity_schema import metadata as metadata
+from bot.storage.sql.identity_schema import person as person
+from bot.storage.sql.identity_schema import phone_link as phone_link
+from bot.storage.sql.identity_schema import superuser as superuser
+from bot.storage.sql.identity_schema import to_ms as to_ms
 
 _IS_ENDING = "valid_to IS NOT NULL OR expires_at IS NOT NULL"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
-
-
-def to_ms(moment: datetime) -> int:
-    """An aware datetime as stored. Exact: no float in between."""
-    return (moment - _EPOCH) // _MILLISECOND
-
-
-def from_ms(milliseconds: int) -> datetime:
-    """The inverse of `to_ms`: aware, UTC."""
-    return _EPOCH + timedelta(milliseconds=milliseconds)
-
-
-person = Table(
-    "person",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    # Names one view of the person's memory; raised by each clearing and each joining.
-    Column("epoch", Integer, nullable=False),
-    Column("created_at", Integer, nullable=False),
-    sqlite_autoincrement=True,
-)
-
-account = Table(
-    "account",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("channel", Text, nullable=False),
-    Column("app_id", Text, nullable=False),
-    Column("openid", Text, nullable=False),
-    Column("unionid", Text, nullable=False),
-    Column("person_id", Integer, ForeignKey("person.id"), nullable=False, index=True),
-    # Work of an epoch below this was overtaken by a clearing: see scopes.is_current.
-    Column("cleared_epoch", Integer, nullable=False),
-    Column("greeted", Integer, nullable=False),
-    Column("created_at", Integer, nullable=False),
-    # Account.is_open
-    Column("is_open", Integer, nullable=False, server_default=text("0")),
-    UniqueConstraint("channel", "app_id", "openid"),
-    # "" matches nothing, so it is not indexed.
-    Index("ix_account_unionid", "unionid", sqlite_where=literal_column("unionid <> ''")),
-    sqlite_autoincrement=True,
-)
-
-phone_link = Table(
-    "phone_link",
-    metadata,
-    Column("phone_hash", LargeBinary, primary_key=True),
-    Column("key_version", Integer, primary_key=True),
-    Column("person_id", Integer, ForeignKey("person.id"), nullable=False, index=True),
-    Column("account_id", Integer, ForeignKey("account.id"), nullable=False),  # the one that proved it
-    Column("verified_by", Text, nullable=False),
-    Column("at", Integer, nullable=False),
-)
 
 inbox = Table(
     "inbox",
@@ -188,6 +134,9 @@ fact = Table(
     # Both set when a later fact contradicts this one; the current view leaves it out.
     Column("valid_to", Integer),
     Column("superseded_by", Integer),
+    # The account that said the later one, which may be forgotten. Both stay when the fact opens again because
+    # that account left the person (valid_to is then null): should it come back, the fact closes again.
+    Column("superseded_from", Integer),
     Column("expires_at", Integer),
     # A turn's id. No foreign key: the turn may be deleted and the fact kept.
     Column("source_turn", Integer),
@@ -198,6 +147,8 @@ fact = Table(
     # The few whose vectors must be left out, now or one day.
     Index("ix_fact_unembedded", "shelf_id", sqlite_where=literal_column("model = ''")),
     Index("ix_fact_ending", "shelf_id", sqlite_where=literal_column(_IS_ENDING)),
+    # The few that a join or a parting may close or open again.
+    Index("ix_fact_superseded", "shelf_id", sqlite_where=literal_column("superseded_by IS NOT NULL")),
     sqlite_autoincrement=True,
 )
 
@@ -235,23 +186,6 @@ confirmation = Table(
     Column("argument", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Column("expires_at", Integer, nullable=False),
-)
-
-claim_code = Table(
-    "claim_code",
-    metadata,
-    Column("code_hash", LargeBinary, primary_key=True),
-    Column("issued_at", Integer, nullable=False),
-    Column("spent_at", Integer),
-)
-
-superuser = Table(
-    "superuser",
-    metadata,
-    Column("channel", Text, primary_key=True),
-    Column("app_id", Text, primary_key=True),
-    Column("openid", Text, primary_key=True),
-    Column("at", Integer, nullable=False),
 )
 
 document = Table(

@@ -1,0 +1,238 @@
+"""What an account leaves behind when it unsubscribes: put away, given back, or deleted.
+
+Invariant: what is parked hangs on an account of its own (`parked_of`, `parked_at`), whose person nobody is, so every
+reading by a person passes it by. The account it came from keeps its person; other accounts keep what they hold.
+Facts that only the parked side had contradicted are open meanwhile, as after a parting. What is deleted is noted in
+the ledger as the account had it, so that an older copy of the database does not bring it back.
+"""
+
+import sqlite3
+from datetime import datetime
+
+from sqlalchemy import bindparam, exists, or_, select, update
+
+from bot.conversation.ports import Clock
+from bot.conversation.scope import AccountId
+from bot.memory.fact import ForgetReceipt
+from bot.storage.forget_ledger import ForgetLedger
+from bot.storage.sql import segments
+from bot.storage.sql.database import Database
+from bot.storage.sql.forgetting import drop_work, empty_shelves
+from bot.storage.sql.joining import by_id, new_person
+from bot.storage.sql.noting import note_parked
+from bot.storage.sql.schema import account, fact, inbox, person, shelf, to_ms, turn
+from bot.storage.sql.scopes import find_shelf
+from bot.storage.sql.shelves import REWRITTEN, as_list, listed
+from bot.storage.sql.stamps import FORGOTTEN, read_stamp
+from bot.storage.sql.statements import Statement, insert_into
+from bot.storage.sql.superseding import settle
+
+LEFT = "_left"
+"""Behind the channel of an account that stands for what another left behind."""
+
+_RAISE_EPOCH = Statement(
+    update(person)
+    .where(person.c.id == bindparam("person"))
+    .values(epoch=person.c.epoch + 1)
+    .returning(person.c.epoch)
+)
+_BAR = Statement(
+    update(account).where(account.c.id == bindparam("account")).values(cleared_epoch=bindparam("raised"))
+)
+_HOLDS_WORDS = or_(
+    exists(select(fact.c.id).where(fact.c.shelf_id == shelf.c.id)),
+    exists(select(turn.c.id).where(turn.c.shelf_id == shelf.c.id)),
+)
+_SHELVES = Statement(
+    select(shelf.c.id, shelf.c.size, shelf.c.place).where(shelf.c.account_id == bindparam("account"))
+)
+_FULL_SHELF = Statement(
+    select(shelf.c.id).where(shelf.c.account_id == bindparam("account"), _HOLDS_WORDS).limit(1)
+)
+_EARLIER = Statement(select(account.c.id).where(account.c.parked_of == bindparam("account")))
+_PARKED = Statement(
+    select(account.c.id, account.c.parked_at)
+    .where(account.c.parked_of == bindparam("account"), account.c.parked_at.is_not(None))
+    .order_by(account.c.id)
+)
+_OVERDUE = Statement(
+    select(account.c.parked_of)
+    .distinct()
+    .where(account.c.parked_of.is_not(None), account.c.parked_at <= bindparam("before"))
+)
+_INSERT = Statement(
+    insert_into(
+        account,
+        *("channel", "app_id", "openid", "unionid", "person_id", "cleared_epoch", "greeted", "created_at"),
+        *("parked_of", "parked_at"),
+    )
+)
+_SETTLED = Statement(update(account).where(account.c.id == bindparam("account")).values(parked_at=None))
+_TO_PARKED = Statement(
+    update(shelf)
+    .where(shelf.c.account_id == bindparam("account"))
+    .values(account_id=bindparam("parked"), cleared_epoch=0, version=shelf.c.version + REWRITTEN)
+)
+_GIVE_BACK = Statement(
+    update(shelf)
+    .where(shelf.c.id == bindparam("shelf"))
+    .values(account_id=bindparam("account"), cleared_epoch=0, version=shelf.c.version + REWRITTEN)
+)
+_MOVE_FACTS = Statement(
+    update(fact).where(fact.c.shelf_id == bindparam("shelf")).values(shelf_id=bindparam("target"), model="")
+)
+_MOVE_TURNS = Statement(
+    update(turn).where(turn.c.shelf_id == bindparam("shelf")).values(shelf_id=bindparam("target"))
+)
+_TOUCH = Statement(
+    update(shelf).where(shelf.c.id == bindparam("shelf")).values(version=shelf.c.version + REWRITTEN)
+)
+_RENAME_SAYER = Statement(
+    update(fact)
+    .where(
+        fact.c.superseded_by.is_not(None),
+        fact.c.superseded_from == bindparam("before"),
+        fact.c.shelf_id.in_(
+            select(shelf.c.id).join(account).where(account.c.person_id.in_(listed("persons")))
+        ),
+    )
+    .values(superseded_from=bindparam("after"))
+)
+_MESSAGES = Statement(
+    select(inbox.c.id).where(
+        inbox.c.account_id == bindparam("account"), inbox.c.accepted_at <= bindparam("until")
+    )
+)
+
+
+class SqlParking:
+    """`bot.leaving.ParkingStore` over SQL."""
+
+    def __init__(self, database: Database, clock: Clock, ledger: ForgetLedger | None = None) -> None:
+        self._database = database
+        self._clock = clock
+        self._ledger = ledger
+
+    async def park(self, account: AccountId) -> tuple[str, ...]:
+        now = to_ms(self._clock.now())
+        places = await self._database.write(lambda connection: _park(connection, account, now))
+        # Words that were blanked are gone from the file, as after a clearing.
+        await self._database.quiesce_and_checkpoint()
+        return places
+
+    async def has_parked(self, account: AccountId) -> bool:
+        def look(connection: sqlite3.Connection) -> bool:
+            return any(
+                _FULL_SHELF.first(connection, account=row[0])
+                for row in _PARKED.rows(connection, account=account)
+            )
+
+        return await self._database.glance(look)
+
+    async def restore(self, account: AccountId) -> bool:
+        return await self._database.write(lambda connection: _restore(connection, account))
+
+    async def discard(self, account: AccountId, until: datetime | None = None) -> ForgetReceipt:
+        before = None if until is None else to_ms(until)
+
+        def work(connection: sqlite3.Connection) -> tuple[ForgetReceipt, int]:
+            receipt = _discard(connection, account, before, self._ledger)
+            return receipt, read_stamp(connection, FORGOTTEN) or 0
+
+        receipt, number = await self._database.write(work)
+        if (ledger := self._ledger) is not None:
+            await self._database.write(lambda _: ledger.confirm(number))
+        await self._database.quiesce_and_checkpoint()
+        return receipt
+
+    async def overdue(self, until: datetime) -> tuple[AccountId, ...]:
+        rows = await self._database.read(_OVERDUE, before=to_ms(until))
+        return tuple(AccountId(row[0]) for row in rows)
+
+
+def _park(connection: sqlite3.Connection, account: AccountId, now: int) -> tuple[str, ...]:
+    known = by_id(connection, account)
+    raised = _RAISE_EPOCH.first(connection, person=known.person)
+    assert raised is not None, "every account has a person"
+    _BAR.run(connection, account=account, raised=raised[0])
+    drop_work(connection, as_list([account]))
+    if _FULL_SHELF.first(connection, account=account) is None:
+        return ()
+    places = tuple(row[2] for row in _SHELVES.rows(connection, account=account))
+    alone = new_person(connection, now)
+    number = len(_EARLIER.rows(connection, account=account)) + 1
+    made = _INSERT.run(
+        connection,
+        channel=known.key.channel + LEFT,
+        app_id=known.key.app_id,
+        openid=f"{known.key.openid}#{number}",
+        unionid="",
+        person_id=alone,
+        cleared_epoch=0,
+        greeted=0,
+        created_at=now,
+        parked_of=account,
+        parked_at=now,
+    )
+    parked = AccountId(made.lastrowid or 0)
+    persons = (known.person, alone)
+    _RENAME_SAYER.run(connection, before=account, after=parked, persons=as_list(persons))
+    _TO_PARKED.run(connection, account=account, parked=parked)
+    settle(connection, persons)
+    return places
+
+
+def _restore(connection: sqlite3.Connection, account: AccountId) -> bool:
+    known = by_id(connection, account)
+    waiting = [row[0] for row in _PARKED.rows(connection, account=account)]
+    had_words = False
+    for parked in waiting:
+        had_words = had_words or _FULL_SHELF.first(connection, account=parked) is not None
+        for shelf_id, _, place in _SHELVES.rows(connection, account=parked):
+            _hand_over(connection, shelf_id, account, place)
+        _SETTLED.run(connection, account=parked)
+        _RENAME_SAYER.run(connection, before=parked, after=account, persons=as_list([known.person]))
+    if waiting:
+        _RAISE_EPOCH.run(connection, person=known.person).fetchall()
+        settle(connection, [known.person])
+    return had_words
+
+
+def _hand_over(connection: sqlite3.Connection, shelf_id: int, account: AccountId, place: str) -> None:
+    """The shelf itself, or what it holds where the account has begun another there: its vectors are made anew."""
+    target = find_shelf(connection, account, place)
+    if target is None:
+        _GIVE_BACK.run(connection, shelf=shelf_id, account=account)
+        return
+    segments.drop(connection, shelf_id)
+    _MOVE_FACTS.run(connection, shelf=shelf_id, target=target)
+    _MOVE_TURNS.run(connection, shelf=shelf_id, target=target)
+    _TOUCH.run(connection, shelf=target)
+    empty_shelves(connection, [(shelf_id, 0)])
+
+
+def _discard(
+    connection: sqlite3.Connection, account: AccountId, until: int | None, ledger: ForgetLedger | None
+) -> ForgetReceipt:
+    gone = [row for row in _PARKED.rows(connection, account=account) if until is None or row[1] <= until]
+    if not gone:
+        return ForgetReceipt()
+    shelves = [row for each in gone for row in _SHELVES.rows(connection, account=each[0])]
+    if ledger is not None:
+        has_come_back = _FULL_SHELF.first(connection, account=account) is not None
+        note_parked(
+            connection,
+            ledger,
+            account,
+            as_list(each[0] for each in gone),
+            shelves=as_list(row[0] for row in shelves),
+            messages=_written_until(connection, account, gone[-1][1]) if has_come_back else None,
+        )
+    receipt = empty_shelves(connection, shelves)
+    for each in gone:
+        _SETTLED.run(connection, account=each[0])
+    return receipt
+
+
+def _written_until(connection: sqlite3.Connection, account: AccountId, moment: int) -> list[int]:
+    return [row[0] for row in _MESSAGES.rows(connection, account=account, until=moment)]

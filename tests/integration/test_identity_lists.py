@@ -1,0 +1,113 @@
+"""Lists of the operator: customers with phones, openids that WeChat changed."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.operator_fixture import Operator, operator
+
+__all__ = ["operator"]
+
+APP = ("WECHAT__APP_ID", "wx0123456789abcdef")
+
+
+@pytest.fixture(autouse=True)
+def account(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(*APP)
+    monkeypatch.setenv("WECHAT__TOKEN", "t0ken-of-the-account")
+
+
+def write(path: Path, text: str, encoding: str = "utf-8") -> str:
+    path.write_bytes(text.encode(encoding))
+    return str(path)
+
+
+def imported(operator: Operator, file: str, *more: str) -> dict[str, Any]:
+    return operator.reads("identity", "import", file, *more)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gbk", "utf-16"])
+def test_any_usual_file_is_read(operator: Operator, tmp_path: Path, encoding: str) -> None:
+    file = write(tmp_path / "a.csv", "姓名,编号,手机号\n李雷,oA,138 0013 8000\n", encoding)
+    assert imported(operator, file)["new"] == 1
+
+
+def test_a_list_twice_is_as_once_and_bad_rows_are_told(operator: Operator, tmp_path: Path) -> None:
+    lines = ["openid,phone,channel,app_id", "oA,13800138000,,", "20001,13800138000,onebot,10000", "oB,123,,"]
+    lines += ["oC", ",13800138001,,", "oD,13800138002,天上,", "oE,13800138003,wechat,wxother"]
+    file = write(tmp_path / "a.csv", "\n".join(lines))
+    rehearsed = imported(operator, file, "--dry-run")
+    assert operator.count("account") == 0 and operator.count("phone_link") == 0
+    once = imported(operator, file)
+    assert {**rehearsed, "dry_run": False} == once
+    assert (once["new"], once["joined"], once["conflicts"]) == (2, 1, [])
+    assert [each["line"] for each in once["bad"]] == [4, 5, 6, 7]
+    counts = [operator.count(table) for table in ("account", "phone_link", "merge", "audit")]
+    again = imported(operator, file)
+    assert (again["new"], again["joined"], again["known"]) == (0, 0, 3)
+    assert [operator.count(table) for table in ("account", "phone_link", "merge", "audit")] == counts
+    told = operator.types("identity", "import", file)
+    assert "第 4 行没有用：这不是有效的手机号" in told.output and "13800138000" not in told.output
+
+
+def test_a_conflict_waits_for_an_admin(operator: Operator, tmp_path: Path) -> None:
+    file = write(tmp_path / "a.csv", "openid,phone\noA,13800138000\noB,13800138001\noB,13800138000\n")
+    for _ in range(2):
+        assert imported(operator, file)["conflicts"] == [4]
+        assert operator.count("conflict") == 1
+
+
+def test_ten_thousand_lines(operator: Operator, tmp_path: Path) -> None:
+    rows = "".join(f"o{number:027},138{number:08}\n" for number in range(10_000))
+    file = write(tmp_path / "a.csv", "openid,phone\n" + rows)
+    begun = time.monotonic()
+    assert imported(operator, file)["new"] == 10_000
+    assert time.monotonic() - begun < 60
+    assert operator.count("phone_link") == 10_000
+
+
+def test_a_list_without_its_columns_is_refused(operator: Operator, tmp_path: Path) -> None:
+    file = write(tmp_path / "a.csv", "openid,电邮\noA,a@b\n")
+    assert "没有列名 phone" in operator.is_refused("identity", "import", file)
+    assert "读不了" in operator.is_refused("identity", "import", str(tmp_path / "none.csv"))
+
+
+def test_openids_that_wechat_changed(operator: Operator, tmp_path: Path) -> None:
+    for openid in ("oA", "oB", "oNewB"):
+        imported(operator, write(tmp_path / "a.csv", f"openid,phone\n{openid},138001380{len(openid):02}\n"))
+    imported(operator, write(tmp_path / "c.csv", "openid,phone\noC,13900139000\n"))
+    pairs = [("oC", "oNewC"), ("oA", "oNewA"), ("oB", "oNewB"), ("oZ", "oNewZ"), ("oY", "")]
+    entries = [{"ori_openid": one, "new_openid": other, "err_msg": "ok"} for one, other in pairs]
+    file = write(tmp_path / "list.json", json.dumps({"errcode": 0, "result_list": entries}))
+    done = operator.reads("identity", "migrate", file)
+    assert (done["renamed"], done["conflict"], done["unknown"]) == (2, 1, 1)
+    assert [each["line"] for each in done["bad"]] == [5]
+    again = operator.reads("identity", "migrate", file)
+    assert (again["renamed"], again["done"], again["conflict"]) == (0, 2, 1)
+    assert operator.count("conflict") == 1
+
+
+def test_a_new_openid_that_wrote_already_joins_the_old_one(operator: Operator, tmp_path: Path) -> None:
+    imported(operator, write(tmp_path / "a.csv", "openid,phone\noA,13800138000\n"))
+    operator.says("你好", "wechat:oNewA")
+    app = json.loads(operator.gets("memory", "show", "wechat:oNewA", "--json"))
+    file = write(tmp_path / "list.csv", "ori_openid,new_openid\noA,oNewA\n")
+    done = operator.reads("identity", "migrate", file)
+    assert done["renamed"] + done["joined"] == 1, app
+
+
+def test_a_new_pepper_by_command(operator: Operator, tmp_path: Path) -> None:
+    file = write(tmp_path / "a.csv", "openid,phone\noA,13800138000\n")
+    imported(operator, file)
+    assert operator.reads("rotate", "pepper", "--yes")["phones_under_old_key"] == 1
+    assert "还没有做完" in operator.is_refused("rotate", "pepper", "--yes")
+    assert imported(operator, file)["known"] == 1
+    assert "还在用旧密钥" in operator.gets("rotate", "pepper", "--yes")
+    assert operator.reads("rotate", "pepper", "--finish", "--yes")["phones_to_verify"] == 1
+    report = json.loads(operator.types("doctor", "--json").stdout)
+    assert not [
+        each for each in report["findings"] if each["check"] == "pepper" and each["level"] == "failure"
+    ]
