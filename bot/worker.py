@@ -5,6 +5,7 @@ not at all; an outage of a model spends none of its tries.
 """
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 
 from loguru import logger
@@ -73,8 +74,7 @@ class Worker:
         done = 0
         await self._pace.calm(PATIENCE_SECONDS)
         while tickets := await self._jobs.lease_jobs(BATCH, LEASE_SECONDS):
-            for ticket in tickets:
-                done += await self._do(ticket)
+            done += await self._do_all(tickets)
             await self._pace.calm(PATIENCE_SECONDS)
         await self._consolidation.embed_waiting()
         return done
@@ -91,6 +91,15 @@ class Worker:
             await self.sweep()
             # A job that was put back may be due.
             self.wake()
+
+    async def _do_all(self, tickets: Sequence[JobTicket]) -> int:
+        """Of different scopes each, so they need not wait for one another: what they keep shares a commit. The
+        model is asked one question at a time all the same (`Consolidation`). How many were done."""
+        ended = await asyncio.gather(*map(self._do, tickets), return_exceptions=True)
+        for each in ended:
+            if isinstance(each, BaseException):
+                raise each
+        return ended.count(True)
 
     async def _do(self, ticket: JobTicket) -> bool:
         try:
