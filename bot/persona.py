@@ -3,7 +3,6 @@
 Invariant: an official account without a persona of its own has the one that all share.
 """
 
-import contextlib
 import os
 import re
 import stat
@@ -20,7 +19,7 @@ class Persona:
     def __init__(self, path: Path, default: "Path | Persona") -> None:
         """`default`: what holds where the operator wrote none, or emptied it."""
         self._path = path
-        self._default = default
+        self._default: Path | Persona | str = default
         self._stamp: tuple[int, int] | None = None
         self._text = ""
 
@@ -33,16 +32,18 @@ class Persona:
             self._text, self._stamp = text.strip(), stamp
         if self._text:
             return self._text
-        default = self._default
-        return default.text() if isinstance(default, Persona) else default.read_text("utf-8").strip()
+        if isinstance(self._default, Path):
+            # The house's own text, which comes with the program and stays.
+            self._default = self._default.read_text("utf-8").strip()
+        return self._default if isinstance(self._default, str) else self._default.text()
 
     def _status(self) -> os.stat_result | None:
         """None where there is no file. Asked at each message."""
-        with contextlib.suppress(OSError):
+        try:
             status = self._path.stat()
-            if stat.S_ISREG(status.st_mode):
-                return status
-        return None
+        except OSError:
+            return None
+        return status if stat.S_ISREG(status.st_mode) else None
 
     def name(self) -> str:
         """Of the first heading; the house's own where the operator's text has none."""

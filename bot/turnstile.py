@@ -193,4 +193,5 @@ def _fit_to_store(message: Message) -> Message:
     """Cut to what a person writes, without secrets, and without what only the house may write."""
     text, _ = mask_secrets(clean(message.text[:LONGEST_TEXT]))
     quoted, _ = mask_secrets(clean(message.quoted[:LONGEST_TEXT]))
-    return replace(message, text=text, quoted=quoted)
+    is_as_it_was = text == message.text and quoted == message.quoted
+    return message if is_as_it_was else replace(message, text=text, quoted=quoted)

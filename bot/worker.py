@@ -20,7 +20,8 @@ from bot.turnstile import Turnstile
 
 LEASE_SECONDS = 120.0
 """Longer than any consolidation: one model call with its retry, one batch of embeddings."""
-BATCH = 8
+BATCH = 32
+"""Jobs in hand at once. Each batch costs two commits, and what is kept shares one."""
 PATIENCE_SECONDS = 5.0
 """Of each batch, while people wait for answers: a house that is always busy still remembers."""
 OUTAGE_DELAY_SECONDS = 30.0

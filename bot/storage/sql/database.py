@@ -17,6 +17,7 @@ import anyio
 from bot.conversation.errors import StoreUnavailable
 from bot.storage.sql.connecting import connect_looker, connect_writer, prepare
 from bot.storage.sql.folding import Folding, truncate_log, vacuum
+from bot.storage.sql.looking import Looker
 from bot.storage.sql.statements import Row, Statement
 from bot.storage.sql.writer import Writer, translated
 
@@ -45,7 +46,7 @@ class Database:
         self._busy_seconds = busy_seconds
         self._writer = Writer(lambda: connect_writer(path, busy_seconds))
         self._folding = Folding(path, self._writer)
-        self._looker: sqlite3.Connection | None = None
+        self._looker: Looker | None = None
         self._readers: list[aiosqlite.Connection] = []
         self._idle: asyncio.LifoQueue[aiosqlite.Connection] = asyncio.LifoQueue()
         self._is_open = False
@@ -165,13 +166,13 @@ class Database:
         if looker is None:
             raise StoreUnavailable("the database is closed")
         if not looker.in_transaction:
-            looker.execute("BEGIN")
+            looker.begin()
             asyncio.get_running_loop().call_soon(self._end_look)
         return looker
 
     def _end_look(self) -> None:
         if self._looker is not None:
-            self._looker.rollback()
+            self._looker.end()
 
     async def quiesce_and_checkpoint(self) -> None:
         """Rebuild the file, then wait until no reader is busy, hold them, and fold the log into the file.
