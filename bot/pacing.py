@@ -11,7 +11,7 @@ import asyncio
 AT_ONCE = 16
 """Enough that some work while others wait for the disk, which takes several in one commit."""
 CALM_SECONDS = 0.02
-"""Between two looks whether a rush is over."""
+"""Between two looks whether a rush is over: what waits for its end is not to wait much longer."""
 
 
 class Place:
