@@ -61,7 +61,7 @@ class Closing:
             return await self.close(inbox_id, message, scope, decision, text)
         delivery = self._delivery(inbox_id, message, scope, decision, text)
         reply = replace(decision.reply, text=flatten(without_taps(decision.reply.text)))
-        said = replace(message, text=message.text or self._wording.say("picture_sent"))
+        said = message if message.text else replace(message, text=self._wording.say("picture_sent"))
         turn = await self._ledger.commit_turn(
             inbox_id, scope, said, reply, delivery, consolidate=self._keeps_memory
         )

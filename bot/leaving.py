@@ -24,7 +24,7 @@ from identity.model import Account
 SWEEP_SECONDS = 600.0
 """A few minutes' lateness after a week matters to nobody."""
 _YES = frozenset({"恢复", "/恢复", "restore", "/restore"})
-_NO = frozenset({"不用", "/不用", "no, thanks", "/no"})
+_NO = frozenset({"不用", "/不用", "/no"})
 
 
 class ParkingStore(Protocol):

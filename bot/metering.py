@@ -10,7 +10,7 @@ from datetime import datetime
 from bot.conversation.errors import EmbedderUnavailable, ModelRefused, ModelUnavailable
 from bot.conversation.message import AccountKey, Message
 from bot.conversation.ports import ChatLine, ChatModel, Embedder, Matrix, Vector
-from bot.memory.judge import Judge, Judgement, is_worth_judging
+from bot.memory.judge import Judge, Judgement
 from bot.metrics import Metrics
 from bot.ports import Delivery
 from bot.turnstile import Story
@@ -48,7 +48,7 @@ class MeteredJudge:
 
     async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
         judgement = await self._inner.judge(text, said_at, is_group=is_group)
-        if is_worth_judging(text):
+        if judgement.was_read:
             self._understood.note(judgement.understood)
         return judgement
 

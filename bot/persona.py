@@ -3,7 +3,6 @@
 Invariant: an official account without a persona of its own has the one that all share.
 """
 
-import contextlib
 import os
 import re
 import stat
@@ -42,11 +41,11 @@ class Persona:
 
     def _status(self) -> os.stat_result | None:
         """None where there is no file. Asked at each message."""
-        with contextlib.suppress(OSError):
+        try:
             status = self._path.stat()
-            if stat.S_ISREG(status.st_mode):
-                return status
-        return None
+        except OSError:
+            return None
+        return status if stat.S_ISREG(status.st_mode) else None
 
     def name(self) -> str:
         """Of the first heading; the house's own where the operator's text has none."""

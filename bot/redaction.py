@@ -57,7 +57,7 @@ def redact(text: str, hidden: Iterable[str] = ()) -> str:
         if len(secret) >= SHORTEST_SECRET:
             text = text.replace(secret, MASK)
     text, _ = mask_secrets(text)
-    folded = text.translate(_HALF_WIDTH)
+    folded = text if text.isascii() else text.translate(_HALF_WIDTH)
     if not _MAY_HAVE_SHAPE.search(folded):
         return text
     kept: list[str] = []

@@ -5,6 +5,7 @@ not at all; an outage of a model spends none of its tries.
 """
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 
 from loguru import logger
@@ -21,6 +22,8 @@ from bot.turnstile import Turnstile
 LEASE_SECONDS = 120.0
 """Longer than any consolidation: one model call with its retry, one batch of embeddings."""
 BATCH = 8
+"""Jobs in hand at once. Each batch costs two commits, and what is kept shares one; models are asked one after
+another, and all of them within the lease."""
 GATHER_SECONDS = 0.05
 """Between a turn and its job: the last turns of a person are in short-term memory anyway, and where many people talk,
 several jobs are leased and kept at once."""
@@ -79,8 +82,7 @@ class Worker:
         done = 0
         await self._pace.calm(PATIENCE_SECONDS)
         while tickets := await self._jobs.lease_jobs(BATCH, LEASE_SECONDS):
-            # Side by side, since they are of as many scopes: their facts share commits.
-            done += sum(await asyncio.gather(*(self._do(ticket) for ticket in tickets)))
+            done += await self._do_all(tickets)
             await self._pace.calm(PATIENCE_SECONDS)
         await self._consolidation.embed_waiting()
         return done
@@ -98,6 +100,15 @@ class Worker:
             await self.sweep()
             # A job that was put back may be due.
             self.wake()
+
+    async def _do_all(self, tickets: Sequence[JobTicket]) -> int:
+        """Of different scopes each, so they need not wait for one another: what they keep shares a commit. The
+        model is asked one question at a time all the same (`Consolidation`). How many were done."""
+        ended = await asyncio.gather(*map(self._do, tickets), return_exceptions=True)
+        for each in ended:
+            if isinstance(each, BaseException):
+                raise each
+        return ended.count(True)
 
     async def _do(self, ticket: JobTicket) -> bool:
         try:

@@ -80,7 +80,7 @@ class ModelAnswerer:
         model = self._model
         if question.images and self._vision is not None:
             model = self._vision
-        else:
+        elif question.images:
             question = replace(question, images=())
         prompt = render_prompt(self._template, await self._fallback.readable(question))
         if draft is None:

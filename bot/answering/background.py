@@ -12,7 +12,7 @@ import anyio
 import numpy as np
 
 from bot.conversation.errors import EmbedderUnavailable
-from bot.conversation.ports import Embedder, Matrix, Vector
+from bot.conversation.ports import Embedder, Vector
 
 FIRST_USE_SECONDS = 2.0
 """The bank takes ~0.5 s of CPU with the built-in model; the first question may wait this long for it,
@@ -41,32 +41,34 @@ class Background:
     def __init__(self, embedder: Embedder | None, sentences: Sequence[str] | None = None) -> None:
         self._embedder = embedder
         self._sentences = tuple(sentences or everyday_sentences())
-        self._bank: Matrix | None = None
+        self._centre: Vector | None = None
+        """The mean of the bank: a question's product with it is the mean of its products."""
         self._spread = 0.0
         self._lock = anyio.Lock()
 
     async def warm(self) -> None:
         """Embed the bank, without a deadline: for the start. Raises EmbedderUnavailable."""
         async with self._lock:
-            if self._bank is None and self._embedder is not None:
+            if self._centre is None and self._embedder is not None:
                 bank = await self._embedder.embed_passages(self._sentences)
                 others = ~np.eye(len(bank), dtype=np.bool_)
                 self._spread = float((bank @ bank.T)[others].std())
-                self._bank = bank
+                self._centre = bank.mean(axis=0)
 
     async def level(self, query: Vector | None) -> Level | None:
         """The background of a question; None without a vector or an embedder that answers in time."""
         if query is None:
             return None
-        if self._bank is None:
+        if self._centre is None:
             with anyio.move_on_after(FIRST_USE_SECONDS):
                 try:
                     await self.warm()
                 except EmbedderUnavailable:
                     return None
-        if self._bank is None or self._spread < _SMALLEST_SPREAD or self._bank.shape[1] != len(query):
+        centre = self._centre
+        if centre is None or self._spread < _SMALLEST_SPREAD or len(centre) != len(query):
             return None
-        return Level(mean=float((self._bank @ query).mean()), spread=self._spread)
+        return Level(mean=float(centre @ query), spread=self._spread)
 
 
 def everyday_sentences() -> tuple[str, ...]:

@@ -81,6 +81,8 @@ class ExtractiveAnswerer:
 
     async def readable(self, question: Question) -> Question:
         """The question with those passages alone that are worth a model's reading."""
+        if not question.passages:
+            return question
         level = await self._background.level(question.query_vector)
         return replace(
             question,

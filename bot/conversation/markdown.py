@@ -82,6 +82,10 @@ def _take_code(lines: list[str], start: int, fence: re.Match[str], shown: list[s
     """Add a fenced block word for word, less the fence's own indentation. Returns where it ends."""
     indent, mark = len(fence[1]), fence[2]
     is_quoted = _QUOTATION.match(lines[start]) is not None
+    words = _unquoted(lines[start])[fence.end(2) :].strip()
+    if words and (not words.isascii() or start + 1 == len(lines)):
+        # No language's name: somebody opened a fence and wrote on.
+        shown.append(words)
     for at in range(start + 1, len(lines)):
         line = _unquoted(lines[at]) if is_quoted else lines[at]
         bare = line.strip()

@@ -74,7 +74,7 @@ def mask_secrets(text: str) -> tuple[str, bool]:
     """The text with each secret replaced by `MASK`, and whether there was one. Linear in its length."""
     if not _HAS_LATIN_PIECE.search(text):
         return text, False
-    folded = text.translate(_HALF_WIDTH)
+    folded = text if text.isascii() else text.translate(_HALF_WIDTH)
     if not _MAY_HOLD_SECRETS.search(folded):
         return text, False
     spans = sorted(span for find in _FINDERS for span in find(folded))

@@ -4,6 +4,7 @@ Invariant: facts, vectors and the finished job are one transaction of the store,
 once or not at all; without an embedder the facts are kept all the same and embedded later.
 """
 
+import asyncio
 from collections.abc import Sequence
 
 from bot.conversation.errors import EmbedderUnavailable, JideError
@@ -27,6 +28,8 @@ class Consolidation:
         self._facts = facts
         self._embedder = embedder
         self._whole: dict[tuple[AccountId, str, str], None] = {}
+        self._asking = asyncio.Lock()
+        """Held while a model works for memory: it is shared with people who wait."""
 
     async def consolidate(self, scope: Scope, turn: Turn, *, job: int, is_group: bool) -> Judgement:
         """Keep what the person said in a turn that is worth keeping; the job is finished when it returns.
@@ -38,7 +41,8 @@ class Consolidation:
             JideError: the model answered nonsense; nothing was kept, and asking again may help.
             StoreUnavailable: nothing was kept.
         """
-        judgement = await self._judge.judge(turn.question, turn.at, is_group=is_group)
+        async with self._asking:
+            judgement = await self._judge.judge(turn.question, turn.at, is_group=is_group)
         if not judgement.understood:
             raise JideError("the model's judgement could not be read")
         vectors = await self._embed([fact.text for fact in judgement.facts])
@@ -106,6 +110,7 @@ class Consolidation:
         if self._embedder is None or not texts:
             return None
         try:
-            return await self._embedder.embed_passages(texts)
+            async with self._asking:
+                return await self._embedder.embed_passages(texts)
         except EmbedderUnavailable:
             return None

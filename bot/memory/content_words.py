@@ -42,10 +42,10 @@ def content_terms(question: str) -> dict[str, float]:
     for term in bigram_terms(text):
         if len(term) == 1 and not term.isascii():
             continue
-        empty = sum(character in _FUNCTION_CHARACTERS for character in term)
-        if len(term) > 2 or empty == 0:
+        is_first_empty, is_last_empty = term[0] in _FUNCTION_CHARACTERS, term[-1] in _FUNCTION_CHARACTERS
+        if len(term) > 2 or not (is_first_empty or is_last_empty):
             terms[term] = 1.0
-        elif empty < len(term):
+        elif not (is_first_empty and is_last_empty):
             terms.setdefault(term, MIXED_WEIGHT)
     return dict.fromkeys(_lone_characters(text), LONE_WEIGHT) | terms
 

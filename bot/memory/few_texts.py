@@ -6,7 +6,7 @@ making them costs more than all else that is done for a message, and who chats h
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,12 @@ class FewTexts:
 
     def scores(self, question: str) -> NDArray[np.float32]:
         """See `Bm25.scores`."""
+        return self.scores_of(set(bigram_terms(question)))
+
+    def scores_of(self, asked: Iterable[str]) -> NDArray[np.float32]:
+        """Of a question whose terms, each once, are known already."""
         scores = [0.0] * len(self._texts)
-        for term in set(bigram_terms(question)):
+        for term in asked:
             holding = [row for row, terms in enumerate(self._texts) if term in terms]
             if not holding:
                 continue

@@ -65,6 +65,8 @@ class Judgement:
     facts: tuple[NewFact, ...] = ()
     understood: bool = True
     """False: the model's answer could not be read. Nothing is kept; asking again may help."""
+    was_read: bool = True
+    """False for small talk, which the cheap filter drops."""
 
 
 class Judge(Protocol):
@@ -80,7 +82,7 @@ class RuleJudge:
 
     async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
         if not is_worth_judging(text):
-            return _nothing("small talk")
+            return _SMALL
         facts = stated_facts(text[:LONGEST_JUDGED], said_at, is_group=is_group)
         return Judgement(keep=bool(facts), reason="statements" if facts else "no statement", facts=facts)
 
@@ -95,7 +97,7 @@ class ModelJudge:
 
     async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
         if not is_worth_judging(text):
-            return _nothing("small talk")
+            return _SMALL
         masked, _ = mask_secrets(text[:LONGEST_JUDGED])
         # As a JSON string the words can't be taken for instructions around them.
         said = json.dumps({"said": masked}, ensure_ascii=False)
@@ -129,6 +131,9 @@ def is_worth_judging(text: str) -> bool:
     if _CUES.search(normal):
         return True
     return not _SMALL_TALK.search(_SYMBOLS.sub("", normal))
+
+
+_SMALL = Judgement(keep=False, reason="small talk", was_read=False)
 
 
 def _nothing(reason: str) -> Judgement:

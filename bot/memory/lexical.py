@@ -66,8 +66,11 @@ class FactIndex:
 
     def scores(self, question: str) -> NDArray[np.float32]:
         """`(n,)` float32 ≥ 0: BM25 of the question's content terms, by the order of the facts."""
+        terms = content_terms(question)
+        if isinstance(self._bm25, FewTexts):
+            return self._bm25.scores_of(terms)
         # A term between spaces is a run of its own, so that it comes out of the tokeniser unchanged.
-        return self._bm25.scores(" ".join(content_terms(question)))
+        return self._bm25.scores(" ".join(terms))
 
     def exact_matches(self, question: str) -> NDArray[np.float32]:
         """`(n,)`: how many of the question's words of letters and digits each fact holds as they are."""

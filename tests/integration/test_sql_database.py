@@ -335,17 +335,53 @@ async def test_a_glance_at_a_file_that_is_held_waits_in_a_thread(
     assert looked == [True, False]
 
 
+async def look_on(database: Database) -> None:
+    while True:
+        await database.peek(ALL)
+        await asyncio.sleep(0)
+
+
+async def test_who_looks_within_one_turn_of_the_loop_shares_a_snapshot(
+    database: Database,
+) -> None:
+    await database.write(put("a", 1))
+    assert await database.peek(ALL) == [("a", 1)]
+    with contextlib.closing(sqlite3.connect(database.path, isolation_level=None)) as other:
+        put("b", 2)(other)
+    # Nothing was waited for since: the same turn, and in it the same state.
+    assert await database.peek(ALL) == await database.glance(ALL.rows) == [("a", 1)]
+    await asyncio.sleep(0)
+    assert await database.peek(ALL) == [("a", 1), ("b", 2)]
+
+
+async def test_whoever_was_told_of_a_commit_sees_it_however_many_look(database: Database) -> None:
+    async def write_and_look(number: int) -> None:
+        for step in range(5):
+            name = f"{number}-{step}"
+            await database.write(put(name, number))
+            assert await database.peek(ONE, name=name) == [(number,)]
+
+    looking = [asyncio.create_task(look_on(database)) for _ in range(5)]
+    await asyncio.gather(*(write_and_look(number) for number in range(20)))
+    for each in looking:
+        each.cancel()
+
+
+@pytest.mark.parametrize("lookers", [0, 3])
 async def test_the_log_is_folded_in_beside_the_commits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lookers: int
 ) -> None:
     monkeypatch.setattr(folding_module, "FOLD_SECONDS", 0.01)
     async with open_database(tmp_path) as database:
+        looking = [asyncio.create_task(look_on(database)) for _ in range(lookers)]
         for number in range(400):
             await database.write(put(str(number), number))
             if number % 50 == 0:
                 await asyncio.sleep(0.05)
         # As much as was written would be five times this.
         assert (tmp_path / "jide.db-wal").stat().st_size < 2_000_000
+        for each in looking:
+            each.cancel()
         await asyncio.sleep(0.1)
         with contextlib.closing(sqlite3.connect(tmp_path / "jide.db", isolation_level=None)) as other:
             _, pages, folded = other.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()

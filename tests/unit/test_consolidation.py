@@ -1,11 +1,14 @@
 """A turn becomes memory once, also without an embedder, and a failed judgement keeps nothing."""
 
+import asyncio
+from datetime import datetime
+
 import pytest
 
 from bot.conversation.errors import JideError, ModelUnavailable, TransientError
 from bot.conversation.turn import Turn
 from bot.memory.consolidation import BACKLOG_BATCH, Consolidation
-from bot.memory.judge import Judge, ModelJudge, RuleJudge
+from bot.memory.judge import Judge, Judgement, ModelJudge, RuleJudge
 from tests.memory_fakes import NOW, SCOPE, CountingEmbedder, FactsInMemory, ScriptedModel
 
 
@@ -75,6 +78,25 @@ async def test_vectors_the_store_refuses_are_not_made_for_ever() -> None:
     facts.refuses_vectors = True
     await make(facts, embedder).embed_backlog(SCOPE)
     assert len(embedder.batches) == 2
+
+
+async def test_jobs_done_together_ask_the_model_one_at_a_time() -> None:
+    class Slow:
+        def __init__(self) -> None:
+            self.asking = self.most = 0
+
+        async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
+            self.asking += 1
+            self.most = max(self.most, self.asking)
+            await asyncio.sleep(0)
+            self.asking -= 1
+            return Judgement(keep=False, reason="")
+
+    judge, facts = Slow(), FactsInMemory()
+    consolidation = make(facts, judge=judge)
+    await asyncio.gather(*(consolidate(consolidation, f"我穿 {size} 码") for size in range(5)))
+    assert judge.most == 1
+    assert facts.finished == [3] * 5
 
 
 async def test_an_outage_of_the_model_is_raised_and_finishes_nothing() -> None:

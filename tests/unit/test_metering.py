@@ -74,7 +74,8 @@ async def test_judgements_that_could_be_read():
     metrics = Metrics()
     read = Judgement(keep=True, reason="")
     unread = Judgement(keep=False, reason="", understood=False)
-    judge = MeteredJudge(Says(read, unread, read, read), metrics)
+    dropped = Judgement(keep=False, reason="small talk", was_read=False)
+    judge = MeteredJudge(Says(read, unread, read, dropped), metrics)
     for text in ("我叫八六", "我对花生过敏", "我住在北京"):
         await judge.judge(text, NOW, is_group=False)
     assert samples(metrics)["entity_extraction_success_rate",] == pytest.approx(2 / 3)

@@ -11,6 +11,7 @@ from pathlib import Path
 from loguru import logger
 
 from bot.conversation.errors import ConfigurationError
+from bot.storage.sql.looking import Looker
 from bot.storage.sql.migrating import migrate
 from bot.storage.sql.writer import translated
 
@@ -51,9 +52,9 @@ def connect_writer(path: Path, busy_seconds: float) -> sqlite3.Connection:
     return connection
 
 
-def connect_looker(path: Path) -> sqlite3.Connection:
+def connect_looker(path: Path) -> Looker:
     """For reading in the calling thread. It never waits: whoever finds the file held elsewhere asks a thread."""
-    connection = sqlite3.connect(path, isolation_level=None, timeout=0, cached_statements=256)
+    connection = sqlite3.connect(path, isolation_level=None, timeout=0, cached_statements=256, factory=Looker)
     for pragma in ("query_only = ON", "temp_store = MEMORY"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
     return connection

@@ -17,6 +17,7 @@ import anyio
 from bot.conversation.errors import StoreUnavailable
 from bot.storage.sql.connecting import connect_looker, connect_writer, prepare
 from bot.storage.sql.folding import Folding, truncate_log, vacuum
+from bot.storage.sql.looking import Looker
 from bot.storage.sql.statements import Row, Statement
 from bot.storage.sql.writer import Writer, translated
 
@@ -45,7 +46,7 @@ class Database:
         self._busy_seconds = busy_seconds
         self._writer = Writer(lambda: connect_writer(path, busy_seconds))
         self._folding = Folding(path, self._writer)
-        self._looker: sqlite3.Connection | None = None
+        self._looker: Looker | None = None
         self._readers: list[aiosqlite.Connection] = []
         self._idle: asyncio.LifoQueue[aiosqlite.Connection] = asyncio.LifoQueue()
         self._is_open = False
@@ -132,28 +133,46 @@ class Database:
         Readers wait for nobody in a WAL database. Where they must all the same (another process repairs or
         locks the whole file), a thread waits.
         """
-        looker = self._open_looker()
         try:
-            return _look(looker, look)
+            return look(self._begin_look())
         except sqlite3.Error as error:
             if not _is_held(error):
                 raise translated(error) from error
+        finally:
+            if self._folding.is_turning:
+                self._end_look()
         return await self.view(look)
 
     async def peek(self, statement: Statement, **params: object) -> list[Row]:
         """`glance` of one statement."""
-        looker = self._open_looker()
         try:
-            return statement.rows(looker, **params)
+            return statement.rows(self._begin_look(), **params)
         except sqlite3.Error as error:
             if not _is_held(error):
                 raise translated(error) from error
+        finally:
+            if self._folding.is_turning:
+                self._end_look()
         return await self.read(statement, **params)
 
-    def _open_looker(self) -> sqlite3.Connection:
-        if self._looker is None:
+    def _begin_look(self) -> sqlite3.Connection:
+        """The loop's connection, in the snapshot that all share who look within this turn of the loop: after each
+        commit of the writer's, a new one reads the same pages of the file again.
+
+        Nobody misses what was told them to be committed: that comes by way of the loop's queue too, behind the end
+        of every snapshot begun before the commit.
+        """
+        looker = self._looker
+        if looker is None:
             raise StoreUnavailable("the database is closed")
-        return self._looker
+        if not looker.in_transaction:
+            looker.begin()
+            asyncio.get_running_loop().call_soon(self._end_look)
+        return looker
+
+    def _end_look(self) -> None:
+        if self._looker is not None:
+            self._looker.end()
 
     async def quiesce_and_checkpoint(self) -> None:
         """Rebuild the file, then wait until no reader is busy, hold them, and fold the log into the file.

@@ -17,9 +17,9 @@ from bot.storage.sql.delivery_statements import (
     ADVANCE,
     BEGIN,
     CRASHED,
+    ENTRY,
     FIND,
     HAND_OVER_FIRST,
-    INBOX_ID,
     INSERT,
     MARK,
     MARK_SENT,
@@ -33,7 +33,6 @@ from bot.storage.sql.delivery_statements import (
     SENDING_TO,
     SEVERAL_HELD,
     SPEND_PAYLOAD,
-    STATE,
 )
 from bot.storage.sql.schema import from_ms, to_ms
 from bot.storage.sql.statements import Row
@@ -54,9 +53,9 @@ def _key_of(row: Row) -> AccountKey:
     return AccountKey(channel=channel, app_id=app_id, openid=openid or "")
 
 
-def _is_on_its_way(connection: sqlite3.Connection, inbox_id: int) -> bool:
-    """By another way than in this response, or by none: it was forgotten."""
-    entry_state, state, next_page, page_count = STATE.rows(connection, inbox=inbox_id)[0]
+def _is_on_its_way(entry: Row) -> bool:
+    """By another way than in this response, or by none: it was forgotten. `entry`: a row of ENTRY."""
+    _, entry_state, state, next_page, page_count = entry
     if state is None:
         return entry_state == "closed"
     return state != DeliveryState.HELD or next_page > 0 or not page_count
@@ -176,8 +175,8 @@ class SqlDeliveries:
         def work(connection: sqlite3.Connection) -> bytes:
             names = {"channel": channel, "app_id": app_id, "key": key}
             sealed = body
-            entry = INBOX_ID.first(connection, **names) if carries_answer else None
-            if entry is not None and _is_on_its_way(connection, entry[0]):
+            entry = ENTRY.first(connection, **names) if carries_answer else None
+            if entry is not None and _is_on_its_way(entry):
                 # By customer service, or fetched: in this response it would be seen twice.
                 sealed, entry = PROMISE, None
             if not SEAL.run(connection, **names, body=sealed, at=at).rowcount:

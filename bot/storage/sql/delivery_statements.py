@@ -103,10 +103,14 @@ HAND_OVER_FIRST = Statement(
     .where(delivery.c.inbox_id == bindparam("inbox"), delivery.c.next_page == constant(0))
     .values(ONE_MORE)
 )
-STATE = Statement(
-    select(inbox.c.state, delivery.c.state, delivery.c.next_page, delivery.c.page_count)
+ENTRY = Statement(
+    select(inbox.c.id, inbox.c.state, delivery.c.state, delivery.c.next_page, delivery.c.page_count)
     .select_from(inbox.outerjoin(delivery))
-    .where(inbox.c.id == bindparam("inbox"))
+    .where(
+        inbox.c.channel == bindparam("channel"),
+        inbox.c.app_id == bindparam("app_id"),
+        inbox.c.key == bindparam("key"),
+    )
 )
 PROGRESS = Statement(
     update(delivery)
@@ -117,13 +121,6 @@ SPEND_PAYLOAD = Statement(
     update(inbox)
     .where(inbox.c.id == bindparam("inbox"), inbox.c.state != constant("accepted"))
     .values(payload=None)
-)
-INBOX_ID = Statement(
-    select(inbox.c.id).where(
-        inbox.c.channel == bindparam("channel"),
-        inbox.c.app_id == bindparam("app_id"),
-        inbox.c.key == bindparam("key"),
-    )
 )
 SEAL = Statement(
     insert_into(seal, "channel", "app_id", "key", "body", "at").on_conflict_do_nothing(

@@ -31,6 +31,7 @@ from bot.storage.sql.fact_reading import (
     read_vectors,
 )
 from bot.storage.sql.fact_writing import Keeping, usable
+from bot.storage.sql.looking import covered_by
 from bot.storage.sql.schema import to_ms
 from bot.storage.sql.shelves import COVERED_SHELVES, Covered, asked, read_covered
 from bot.storage.sql.stamps import FORGOTTEN, read_stamp
@@ -67,7 +68,7 @@ class SqlFacts:
         now_ms = to_ms(self._clock.now())
 
         def look(connection: sqlite3.Connection, *, is_bounded: bool) -> FactSheet:
-            covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
+            covered = covered_by(connection, scope)
             most = FEW_FACTS if is_bounded else None
             facts, fresh_until = facts_beyond(connection, covered, 0, now_ms, most=most)
             return FactSheet(version=covered.version, facts=facts, fresh_until=fresh_until)
@@ -79,7 +80,7 @@ class SqlFacts:
         now_ms = to_ms(self._clock.now())
 
         def look(connection: sqlite3.Connection, *, is_bounded: bool) -> FactSheet | None:
-            covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
+            covered = covered_by(connection, scope)
             if covered.version == version:
                 return FactSheet(version=version, facts=())
             if not covered.has_only_grown_since(version):
@@ -95,7 +96,7 @@ class SqlFacts:
         now_ms = to_ms(self._clock.now())
 
         def look(connection: sqlite3.Connection, *, is_bounded: bool) -> VectorSheet:
-            covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
+            covered = covered_by(connection, scope)
             nothing = (0,) * len(covered.shelves)
             if is_bounded:
                 _check_few(covered, nothing)
@@ -110,7 +111,7 @@ class SqlFacts:
         now_ms = to_ms(self._clock.now())
 
         def look(connection: sqlite3.Connection, *, is_bounded: bool) -> VectorSheet | None:
-            covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
+            covered = covered_by(connection, scope)
             if covered.version == version:
                 return no_vectors(version, dimension, slots)
             if not covered.has_only_grown_since(version):

@@ -7,6 +7,7 @@ that its next commit begins the log anew.
 
 import asyncio
 import contextlib
+import math
 import sqlite3
 from pathlib import Path
 
@@ -30,6 +31,12 @@ class Folding:
         self._is_stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._beside: sqlite3.Connection | None = None
+        self._turns_until: float = -1
+
+    @property
+    def is_turning(self) -> bool:
+        """The log is to begin anew with the next commit, which it can't while somebody reads from it."""
+        return self._writer.groups <= self._turns_until
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._keep_folding())
@@ -63,7 +70,12 @@ class Folding:
 
     async def _fold(self) -> None:
         await asyncio.to_thread(self._fold_beside)
-        await self._writer.run(_fold, is_alone=True)
+        self._turns_until = math.inf
+        try:
+            await asyncio.sleep(0)  # who looks now, looks no longer
+            await self._writer.run(_fold, is_alone=True)
+        finally:
+            self._turns_until = self._writer.groups
 
     def _fold_beside(self) -> None:
         try:

@@ -10,8 +10,8 @@ from sqlalchemy import bindparam, select
 from bot.conversation.scope import Scope
 from bot.conversation.turn import Turn
 from bot.storage.sql.database import Database
+from bot.storage.sql.looking import covered_by
 from bot.storage.sql.schema import from_ms, turn
-from bot.storage.sql.shelves import COVERED_SHELVES, asked, read_covered
 from bot.storage.sql.statements import Row, Statement
 
 # One shelf at a time: over several, SQLite would sort the whole history to find its end.
@@ -33,7 +33,7 @@ class SqlTurnWindow:
 
     async def recent(self, scope: Scope) -> tuple[Turn, ...]:
         def look(connection: sqlite3.Connection) -> list[Row]:
-            covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
+            covered = covered_by(connection, scope)
             return [
                 row for each in covered.ids for row in _LAST.rows(connection, shelf=each, limit=self._limit)
             ]
