@@ -1,0 +1,93 @@
+"""All times in a running text.
+
+Invariant: spans don't overlap and come in the order of the text; any text is accepted; the time it takes is
+linear in the text.
+"""
+
+import re
+from datetime import UTC, datetime
+
+from bot.conversation.local_time import LOCAL_TIME
+from bot.memory.time_zh.calendar import Slot, Unit, at, slot
+from bot.memory.time_zh.chain import may_start
+from bot.memory.time_zh.expression import LEAD_STARTS, read_expression
+from bot.memory.time_zh.letters import fold
+from bot.memory.time_zh.not_times import hide, is_cut
+from bot.memory.time_zh.repeats import LENGTH_STARTS, read_length, read_recurrence, read_session
+from bot.memory.time_zh.spans import OPEN_END, OPEN_START, Kind, TimeSpan, Window
+
+_LIMIT_CHARACTERS = 2_000
+"""Of a longer text only the beginning is read: what a person asks about, they say early."""
+_BARE_YEAR = re.compile(r"[\s=:]{0,4}((?:1[5-9]|20|21)[0-9]{2})\s{0,4}")
+_NOT_ELEVEN = re.compile(r"[^放去出回那假期长黄小的在我你,.!?\s]")
+"""Behind 「十一」: a number, not the first of October."""
+
+
+def find_times(text: str, reference: datetime) -> tuple[TimeSpan, ...]:
+    """All times said in the text, as meant at `reference` (aware). The longest from each place."""
+    folded = hide(fold(text[:_LIMIT_CHARACTERS]))
+    now = reference.astimezone(LOCAL_TIME)
+    found: list[TimeSpan] = []
+    place = 0
+    while place < len(folded):
+        span = _span_at(folded, place, now)
+        if span is None:
+            place += 1
+            continue
+        found.append(_as_written(span, text))
+        place = span.end
+    return tuple(found)
+
+
+def window_of(expression: str, reference: datetime) -> Window | None:
+    """What the expression means at `reference` (aware). None: no window (a length, 「每天」, 「上次」, no time)."""
+    bare = _BARE_YEAR.fullmatch(fold(expression))
+    if bare:
+        return _window(slot(at(int(bare[1])), Unit.YEAR))
+    spans = find_times(expression, reference)
+    longest = max(spans, key=lambda span: span.end - span.start, default=None)
+    return longest.window if longest else None
+
+
+def _span_at(text: str, start: int, now: datetime) -> TimeSpan | None:
+    character = text[start]
+    spans: list[TimeSpan] = []
+    if may_start(character) or character in LEAD_STARTS:
+        spans += _expression_at(text, start, now)
+    if character == "上" and (session := read_session(text, start)):
+        spans.append(
+            TimeSpan(text="", start=start, end=session[1], kind=Kind.SESSION, sessions_back=session[0])
+        )
+    if character == "每" and (end := read_recurrence(text, start, now)):
+        spans.append(TimeSpan(text="", start=start, end=end, kind=Kind.RECURRENCE))
+    if character in LENGTH_STARTS and (end := read_length(text, start)):
+        spans.append(TimeSpan(text="", start=start, end=end, kind=Kind.DURATION))
+    whole = [span for span in spans if not is_cut(text, span.start, span.end)]
+    return max(whole, key=lambda span: span.end, default=None)
+
+
+def _expression_at(text: str, start: int, now: datetime) -> list[TimeSpan]:
+    read = read_expression(text, start, now)
+    if read is None:
+        return []
+    meant, end = read
+    if text[start:end] == "十一" and _NOT_ELEVEN.match(text, end):
+        return []
+    return [TimeSpan(text="", start=start, end=end, kind=Kind.WINDOW, window=_window(meant))]
+
+
+def _as_written(span: TimeSpan, text: str) -> TimeSpan:
+    return TimeSpan(
+        text=text[span.start : span.end],
+        start=span.start,
+        end=span.end,
+        kind=span.kind,
+        window=span.window,
+        sessions_back=span.sessions_back,
+    )
+
+
+def _window(meant: Slot) -> Window:
+    start = max(meant.start.astimezone(UTC), OPEN_START) if meant.start.year > 1 else OPEN_START
+    end = min(meant.end.astimezone(UTC), OPEN_END) if meant.end.year < 9999 else OPEN_END
+    return Window(start=start, end=end)

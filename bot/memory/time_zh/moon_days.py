@@ -1,0 +1,120 @@
+"""Days by the moon, solar terms, festivals and seasons, as elements of an expression.
+
+Invariant: where no year was named, months up to the tenth belong to the Gregorian year's lunar one, and the
+last two to the one that is running: 「腊月」 said in January is this very month.
+"""
+
+import re
+
+from bot.memory.time_zh.calendar import Slot, Unit, at, days, floor, slot, step
+from bot.memory.time_zh.elements import Context, element, words
+from bot.memory.time_zh.festivals import NAMES, feast, holiday_days
+from bot.memory.time_zh.lunar import lunar_day, lunar_month, lunar_place, season
+from bot.memory.time_zh.months import MONTH_NUMBER
+from bot.memory.time_zh.numerals import DIGITS, NUMERALS, ordinal
+
+_MONTH_NAMES = {"正": 1, "冬": 11, "腊": 12}
+_YEAR_END = ("除夕", "大年三十", "年三十", "大年夜", "小年", "腊八")
+"""Feasts of the last month, which falls in the Gregorian year after."""
+_VACATIONS = {"暑假": (7, 2), "寒假": (1, 2)}
+"""First month and how many: schools are closed in July and August, and around Spring Festival."""
+_SEASON_YEARS = {"今": 0, "去": -1, "前": -2, "明": 1, "来": 1, "当": 0}
+
+
+def _lunar_year(context: Context, month: int) -> int:
+    if context.within is not None:
+        return context.within.start.year
+    return lunar_place(context.anchor.date())[0] if month > 10 else context.anchor.year
+
+
+def _number_of_day(written: str) -> int | None:
+    return ordinal(written.replace("初", "").replace("廿", "二十").replace("卅", "三十"))
+
+
+def _lunar_date(match: re.Match[str], context: Context) -> Slot | None:
+    written = match.groupdict()
+    if context.within is not None and (context.within.unit is not Unit.YEAR or written.get("year")):
+        return None
+    month = _MONTH_NAMES.get(match["month"]) or ordinal(match["month"])
+    if month is None:
+        return None
+    year = ordinal(written["year"]) if written.get("year") else _lunar_year(context, month)
+    is_leap = bool(match["leap"])
+    if not match["day"]:
+        return lunar_month(year or 0, month, is_leap)
+    day = _number_of_day(match["day"])
+    return slot(lunar_day(year or 0, month, day or 0, is_leap), Unit.DAY)
+
+
+def _new_year_day(match: re.Match[str], context: Context) -> Slot | None:
+    if context.within is not None and context.within.unit is not Unit.YEAR:
+        return None
+    return slot(lunar_day(context.base.year, 1, _number_of_day(match["day"]) or 0), Unit.DAY)
+
+
+def _day_alone(match: re.Match[str], context: Context) -> Slot | None:
+    if not context.is_free():
+        return None
+    year, month, is_leap = lunar_place(context.anchor.date())
+    return slot(lunar_day(year, month, _number_of_day(match["day"]) or 0, is_leap), Unit.DAY)
+
+
+def _feast(match: re.Match[str], context: Context) -> Slot | None:
+    name, within = match["name"], context.within
+    if within is not None and within.unit is not Unit.YEAR:
+        return None
+    is_year_end = within is None and name.startswith(_YEAR_END)
+    day = feast(name, lunar_place(context.anchor.date())[0] if is_year_end else context.base.year)
+    if match["some"] and day.unit is Unit.DAY:
+        day = days(day.start, holiday_days(name))
+    return day.leaving_out(Unit.YEAR if within is None else None)
+
+
+def _season(match: re.Match[str], context: Context) -> Slot | None:
+    within = context.within
+    if within is not None and within.unit is not Unit.YEAR:
+        return None
+    return season(context.base.year, match["name"]).leaving_out(Unit.YEAR if within is None else None)
+
+
+def _season_of(match: re.Match[str], context: Context) -> Slot | None:
+    if not context.is_free():
+        return None
+    return season(context.now.year + _SEASON_YEARS[match["which"]], match["name"])
+
+
+def _vacation(match: re.Match[str], context: Context) -> Slot | None:
+    if context.within is not None and context.within.unit is not Unit.YEAR:
+        return None
+    first, length = _VACATIONS[match["name"]]
+    start = at(floor(context.base, Unit.YEAR).year, first)
+    return Slot(
+        start=start,
+        end=step(start, length, Unit.MONTH),
+        unit=Unit.QUARTER,
+        left_out=Unit.YEAR if context.is_free() else None,
+    )
+
+
+_LUNAR_ONLY = "初[一二三四五六七八九十]|廿[一二三四五六七八九]?|卅"
+_CHINESE_DAY = rf"{_LUNAR_ONLY}|三十|二?十[一二三四五六七八九]?|二十|[一二三四五六七八九]"
+_YEAR = rf"(?:(?P<year>[12][0-9]{{3}}|[一二][{DIGITS}]{{3}})年)?"
+_MONTH = rf"(?P<leap>闰)?(?P<month>{MONTH_NUMBER}|[正冬腊])月份?"
+_NOT_COUNTED = r"(?![一二三四五六七八九十0-9日号点个多几时份年天次分])"
+MOON_DAYS = (
+    element(rf"(?:农历|阴历|旧历)的?{_YEAR}{_MONTH}(?P<day>(?:{_CHINESE_DAY}|[0-9]{{1,2}})(?=[日号]|\b|[^0-9个多几点时年]))?[日号]?",
+            "农阴旧", _lunar_date),
+    element(rf"(?P<leap>闰)?(?P<month>{MONTH_NUMBER}|[正冬腊])月的?(?P<day>{_LUNAR_ONLY})", NUMERALS + "闰正冬腊", _lunar_date),
+    element(rf"(?P<leap>闰)?(?P<month>[正冬腊])月(?P<day>{_CHINESE_DAY})?", "闰正冬腊", _lunar_date),
+    element(rf"(?P<leap>闰)(?P<month>{MONTH_NUMBER})月(?P<day>{_CHINESE_DAY})?", "闰", _lunar_date),
+    element(rf"(?P<leap>闰)?(?P<month>{MONTH_NUMBER})月(?P<day>二?十[一二三四五六七八九]?|三十|[一二三四五六七八九]){_NOT_COUNTED}",
+            NUMERALS, _lunar_date),
+    element(r"大?年(?P<day>初[一二三四五六七八九十])", "大年", _new_year_day),
+    element(r"(?P<day>廿[一二三四五六七八九]|初[四五六七八九十])", "廿初", _day_alone),
+    element(rf"(?:农历|阴历)?(?P<name>{words(*NAMES)})(?P<some>的?(?:那几天|那些天|期间|假期|长假|黄金周|放假|前后几天|那阵子))?(?![路点月日号衣年])",
+            "农阴" + "".join({name[0] for name in NAMES}), _feast),
+    element(r"(?P<name>[春夏秋冬])(?:天|季|日(?!语|本))", "春夏秋冬", _season),
+    element(r"(?<=年)(?P<name>[春夏秋冬])(?![节分至装眠季天日瓜游令笋茶])", "春夏秋冬", _season),
+    element(r"(?P<which>[今去前明来当])年?(?P<name>[春夏秋冬])(?![节分至装眠天季日])", "今去前明来当", _season_of),
+    element(rf"(?P<name>{words(*_VACATIONS)})", "暑寒", _vacation),
+)  # fmt: skip
