@@ -41,6 +41,7 @@ DAYS = """
 二〇二三年五月六日 | 2023-05-06 | 2023-05-07
 九八年六月一号 | 1998-06-01 | 1998-06-02
 去年今天 | 2025-11-30 | 2025-12-01
+2月14号情人节 | 2026-02-14 | 2026-02-15
 上个月的今天 | 2026-10-30 | 2026-10-31
 4月前4天 | 2026-04-01 | 2026-04-05
 3/15 | 2026-03-15 | 2026-03-16
@@ -129,7 +130,7 @@ FEASTS = """
 双十一 | 2026-11-11 | 2026-11-12
 去年双11 | 2025-11-11 | 2025-11-12
 双12 | 2026-12-12 | 2026-12-13
-618大促 | 2026-06-18 | 2026-06-19
+618大促 | 2026-06-18 | 2026-06-21
 元旦 | 2026-01-01 | 2026-01-02
 五一 | 2026-05-01 | 2026-05-02
 六一 | 2026-06-01 | 2026-06-02
@@ -153,6 +154,8 @@ FEASTS = """
 母亲节 | 2026-05-10 | 2026-05-11
 父亲节 | 2026-06-21 | 2026-06-22
 今年感恩节 | 2026-11-26 | 2026-11-27
+中秋前一天 | 2026-09-24 | 2026-09-25
+618期间 | 2026-06-18 | 2026-06-21
 过年 | 2026-02-16 | 2026-02-24
 腊月二十三 | 2027-01-30 | 2027-01-31
 正月初五 | 2026-02-21 | 2026-02-22
@@ -235,6 +238,7 @@ AGO = """
 前几天 | 2026-11-23 | 2026-11-30
 前阵子 | 2026-10-01 | 2026-11-24
 几个月前 | 2026-02-01 | 2026-09-01
+好几个月前 | 2026-02-01 | 2026-09-01
 十来天前 | 2026-11-20 | 2026-11-21
 一个多月前 | 2026-09-01 | 2026-11-01
 二十几年前 | 1996-01-01 | 2007-01-01
@@ -347,3 +351,23 @@ def test_what_was_left_out_depends_on_the_reference(expression: str, reference: 
     window = window_of(expression, _instant(reference, NOW))
     assert window is not None
     assert window.start == _instant(start, NOW)
+
+
+@pytest.mark.parametrize(
+    ("expression", "start"),
+    [("周五", "2026-11-27"), ("12月25号", "2025-12-25"), ("晚上8点", "2026-11-29T20:00"),
+     ("除夕", "2026-02-16"), ("圣诞节", "2025-12-25"),
+     
+     ("腊月二十三", "2026-02-10"), ("周五到周日", "2026-11-27")],
+)  # fmt: skip
+def test_a_time_to_come_of_which_something_was_left_out_has_one_before_it(expression: str, start: str):
+    (span,) = find_times(expression, NOW)
+    assert span.window is not None
+    assert span.earlier is not None
+    assert span.earlier.start == _instant(start, NOW) < NOW < span.window.start
+
+
+@pytest.mark.parametrize("expression", ["这周五", "明天", "2026年12月25日", "上周五", "3月", "今年圣诞节"])
+def test_a_whole_or_past_time_has_none_before_it(expression: str):
+    (span,) = find_times(expression, NOW)
+    assert span.earlier is None

@@ -30,7 +30,7 @@ _FINER = {
 }  # fmt: skip
 """How finely a length with a half in it is meant: 「半年」 in months."""
 
-_MONTH = rf"(?:[0-9]{{1,3}}|[{COUNTING}]{{1,4}})[多来余]?\s?(?:个|半)(?:半|多)?月|[半俩仨]月"
+_MONTH = rf"(?:[0-9]{{1,3}}|[{COUNTING}好]{{1,4}})[多来余]?\s?(?:个|半)(?:半|多)?月|[半俩仨]月"
 _UNIT = "|".join(
     name + (f"(?![{_NOT_A_UNIT[name]}])" if name in _NOT_A_UNIT else "")
     for name in sorted(_UNITS, key=len, reverse=True)

@@ -21,7 +21,18 @@ _RELATIVE = {
     "昨儿个": -1, "昨个": -1, "前天": -2, "前日": -2, "前儿": -2, "大前天": -3, "大大前天": -4, "明天": 1, "明日": 1,
     "明儿": 1, "明儿个": 1, "明个": 1, "后天": 2, "后日": 2, "大后天": 3, "大大后天": 4,
 }  # fmt: skip
-_OF_LEFT = {"当天": 0, "当日": 0, "次日": 1, "翌日": 1, "第二天": 1, "隔天": 1}
+_OF_LEFT = {
+    "前一天": -1,
+    "头一天": -1,
+    "头天": -1,
+    "后一天": 1,
+    "当天": 0,
+    "当日": 0,
+    "次日": 1,
+    "翌日": 1,
+    "第二天": 1,
+    "隔天": 1,
+}
 """Counted from the day named before."""
 
 
@@ -79,6 +90,8 @@ def _relative(match: re.Match[str], context: Context) -> Slot | None:
         and context.within.unit in (Unit.YEAR, Unit.MONTH)
     ):
         return _this_day_in(context.within, context.now)
+    if name in _OF_LEFT and context.within is not None and context.within.unit is Unit.DAY:
+        return slot(step(context.within.start, _OF_LEFT[name], Unit.DAY), Unit.DAY)
     if not context.is_free():
         return None
     if name in _RELATIVE:
@@ -137,7 +150,7 @@ DATES = (
     element(rf"(?P<day>{_DAY})(?:[日号]{_NOT_DAYS}|(?={TO}{_DAY}[日号]))", NUMERALS, _day),
     element(r"(?P<day>3[01]|[12][0-9]|0?[1-9]|三十一|二?十[一二三四五六七八九]?|三十)(?![0-9点时:个多几%元块件人号日\.年万千百]|分)",
             NUMERALS, _bare_day),
-    element(rf"(?P<name>{words(*_RELATIVE, *_OF_LEFT)})", "今本昨前大明后当次翌第隔", _relative),
+    element(rf"(?P<name>{words(*_RELATIVE, *_OF_LEFT)})", "今本昨前头大明后当次翌第隔", _relative),
     element(rf"(?P<which>前|头|后|最后)(?P<number>[{NUMERALS}两]{{1,2}})天", "前头后最", _first_or_last_days),
     element(rf"第(?P<number>[{NUMERALS}]{{1,3}})[天日]", "第", _nth_day),
 )  # fmt: skip

@@ -31,9 +31,11 @@ _SINCE = re.compile(
 )
 
 
-def read_expression(text: str, start: int, now: datetime) -> tuple[Slot, int] | None:
-    """The expression that begins here, and where it ends."""
-    context = Context(now=now, anchor=now)
+def read_expression(
+    text: str, start: int, now: datetime, anchor: datetime | None = None
+) -> tuple[Slot, int] | None:
+    """The expression that begins here, and where it ends; what it leaves out is taken from `anchor` (else from now)."""
+    context = Context(now=now, anchor=anchor or now)
     lead = _LEAD.match(text, start)
     plain = read_chain(text, start, context)
     if lead is None or (plain and plain[1] > lead.end()):
@@ -77,7 +79,9 @@ def _join(first: Slot, last: Slot) -> Slot | None:
         start = step(start, -1, first.left_out)
     elif end <= start and last.left_out:
         end = step(end, 1, last.left_out)
-    return Slot(start=start, end=end, unit=min(first.unit, last.unit)) if start < end else None
+    if end <= start:
+        return None
+    return Slot(start=start, end=end, unit=min(first.unit, last.unit), left_out=first.left_out)
 
 
 def _open_end(text: str, left: tuple[Slot, int], now: datetime) -> tuple[Slot, int] | None:

@@ -21,7 +21,7 @@ _GREGORIAN = {
     (5, 12): "护士节",
     (5, 20): "网络情人节|五二零|五二〇",
     (6, 1): "儿童节|六一|六一儿童节",
-    (6, 18): "六一八|618大促|618购物节|618年中大促|618活动|618那天|618当天",
+    (6, 18): "六一八|618大促|618购物节|618年中大促|618活动|618期间|618那天|618当天",
     (7, 1): "建党节|七一",
     (8, 1): "建军节|八一|八一建军节",
     (9, 10): "教师节",
@@ -90,7 +90,9 @@ def feast(name: str, year: int) -> Slot:
         return days(term_day(year, name.removesuffix("气").removesuffix("节")), 1, Unit.DAY)
     if len(rule) == 2:
         slot = days(at(year, *rule), 1, Unit.DAY)
-        return days(slot.start, 7) if name.endswith(("长假", "假期", "黄金周")) else slot
+        if name.endswith(("长假", "假期", "黄金周")):
+            return days(slot.start, 7)
+        return days(slot.start, _HOLIDAY_DEFAULT) if name.endswith(("期间", "大促", "活动")) else slot
     return days(nth_weekday(year, *rule), 1, Unit.DAY)
 
 

@@ -5,10 +5,11 @@ linear in the text.
 """
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from bot.conversation.local_time import LOCAL_TIME
-from bot.memory.time_zh.calendar import Slot, Unit, at, slot
+from bot.memory.time_zh.calendar import Slot, Unit, at, slot, step
 from bot.memory.time_zh.chain import may_start
 from bot.memory.time_zh.expression import LEAD_STARTS, read_expression
 from bot.memory.time_zh.letters import fold
@@ -73,18 +74,22 @@ def _expression_at(text: str, start: int, now: datetime) -> list[TimeSpan]:
     meant, end = read
     if text[start:end] == "十一" and _NOT_ELEVEN.match(text, end):
         return []
-    return [TimeSpan(text="", start=start, end=end, kind=Kind.WINDOW, window=_window(meant))]
+    earlier = _earlier(text, start, now, meant)
+    return [TimeSpan(text="", start=start, end=end, kind=Kind.WINDOW, window=_window(meant), earlier=earlier)]
+
+
+def _earlier(text: str, start: int, now: datetime, meant: Slot) -> Window | None:
+    if meant.left_out is None or meant.start <= now:
+        return None
+    try:
+        again = read_expression(text, start, now, step(now, -1, meant.left_out))
+    except (ValueError, OverflowError):
+        return None  # Before the calendar begins.
+    return _window(again[0]) if again and again[0].start <= now else None
 
 
 def _as_written(span: TimeSpan, text: str) -> TimeSpan:
-    return TimeSpan(
-        text=text[span.start : span.end],
-        start=span.start,
-        end=span.end,
-        kind=span.kind,
-        window=span.window,
-        sessions_back=span.sessions_back,
-    )
+    return replace(span, text=text[span.start : span.end])
 
 
 def _window(meant: Slot) -> Window:

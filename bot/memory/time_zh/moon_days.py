@@ -40,16 +40,18 @@ def _lunar_date(match: re.Match[str], context: Context) -> Slot | None:
         return None
     year = ordinal(written["year"]) if written.get("year") else _lunar_year(context, month)
     is_leap = bool(match["leap"])
+    left_out = Unit.YEAR if context.is_free() and not written.get("year") else None
     if not match["day"]:
-        return lunar_month(year or 0, month, is_leap)
+        return lunar_month(year or 0, month, is_leap).leaving_out(left_out)
     day = _number_of_day(match["day"])
-    return slot(lunar_day(year or 0, month, day or 0, is_leap), Unit.DAY)
+    return slot(lunar_day(year or 0, month, day or 0, is_leap), Unit.DAY).leaving_out(left_out)
 
 
 def _new_year_day(match: re.Match[str], context: Context) -> Slot | None:
     if context.within is not None and context.within.unit is not Unit.YEAR:
         return None
-    return slot(lunar_day(context.base.year, 1, _number_of_day(match["day"]) or 0), Unit.DAY)
+    day = slot(lunar_day(context.base.year, 1, _number_of_day(match["day"]) or 0), Unit.DAY)
+    return day.leaving_out(Unit.YEAR if context.is_free() else None)
 
 
 def _day_alone(match: re.Match[str], context: Context) -> Slot | None:
@@ -61,6 +63,8 @@ def _day_alone(match: re.Match[str], context: Context) -> Slot | None:
 
 def _feast(match: re.Match[str], context: Context) -> Slot | None:
     name, within = match["name"], context.within
+    if within is not None and within.unit is Unit.DAY:
+        return within if feast(name, within.start.year).start == within.start else None  # 「2月14号情人节」
     if within is not None and within.unit is not Unit.YEAR:
         return None
     is_year_end = within is None and name.startswith(_YEAR_END)

@@ -47,5 +47,8 @@ class TimeSpan:
     kind: Kind
     window: Window | None = None
     """Only of a WINDOW."""
+    earlier: Window | None = None
+    """The latest such time before, where `window` is still to come and the year, month, week or day was left out:
+    「周五」 said on a Monday may be the one to come or the last."""
     sessions_back: int = 0
     """Only of a SESSION: 1 is the latest earlier one (「上次」), 2 the one before (「上上次」)."""
