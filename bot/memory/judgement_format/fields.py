@@ -4,6 +4,7 @@ Invariant: total; what can't be meant is empty or the middle, and what may be ha
 """
 
 import html
+import re
 from typing import Any
 
 from bot.memory.entities.entity import EntityType
@@ -91,6 +92,8 @@ _WEIGHTS = {
 }
 DEFAULT_IMPORTANCE = 0.5
 _EMPTY = frozenset({"无", "没有", "暂无", "none", "null", "n/a", "空", "无。", "-"})
+_ESCAPED_MARKS = re.compile(r'\\+"')
+"""What is left of an answer that was escaped once too often."""
 MOST_ITEMS = 50
 """Facts or entities read."""
 
@@ -144,6 +147,8 @@ def as_text(value: object) -> object:
     text = value if isinstance(value, str) else f"{value:g}"
     if "&" in text:
         text = html.unescape(text)
+    if '\\"' in text:
+        text = _ESCAPED_MARKS.sub('"', text)
     text = text.strip()
     return text.removeprefix("**").removesuffix("**").strip() if text.startswith("**") else text
 

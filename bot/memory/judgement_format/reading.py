@@ -21,7 +21,9 @@ LONGEST_ANSWER = 8_000
 MOST_STARTS = 6
 """Braces tried: prose before the answer may hold some."""
 
-_THINKING = re.compile(r"<(think(?:ing)?)>.*?(?:</\1>|$)", re.DOTALL | re.IGNORECASE)
+_THINKING = re.compile(
+    r"(?:<|&lt;)(think(?:ing)?)(?:>|&gt;).*?(?:(?:<|&lt;)/\1(?:>|&gt;)|$)", re.DOTALL | re.IGNORECASE
+)
 _THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _NOISE = re.compile(r"[\x00\ufeff\u200b\u200e\u200f\u2060]")
 _BRACE = re.compile("[{｛]")

@@ -71,6 +71,9 @@ _DESCRIBED = re.compile(
     rf"((?:(?![，,。！!？?；;\n]).){{1,16}}?)(?:的)(?:[那这](?:一)?({_MEASURE})({_NOUN})?|(订单号?|单号|包裹|快递))(?!号?(?:是|为)?[0-9A-Za-z])",
     re.IGNORECASE,
 )
+_OWNED = re.compile(
+    r"(?:[那这](?:个|件|双|条|台|款)?)?([\u4e00-\u9fffA-Za-z0-9]{1,8})的(?:那个|这个)?(?:订单号?|单号|运单号?|快递单号|包裹|快递)(?!号?(?:是|为)?[0-9A-Za-z])"
+)
 _DESCRIBED_SHORT = re.compile(
     rf"(?<![\u4e00-\u9fff])(?:我)?(买[\u4e00-\u9fff]{{1,6}}?)[那这](?:一)?({_MEASURE})({_NOUN})?"
 )
@@ -146,7 +149,11 @@ def _carrier(text: str) -> Reference | None:
 
 
 def _described(text: str) -> Reference | None:
-    """买杯子的那单, 红色的那件."""
+    """杯子的单号, 买杯子的那单, 红色的那件."""
+    owned = _OWNED.search(text)
+    words = re.sub(r"^.*的[那这]?个?", "", owned[1]) if owned else ""
+    if owned and (attributes := _content(words)) and not re.search(_SAID + "$", words):
+        return _made(text, owned.span(), EntityType.ORDER_ID, attributes=attributes)
     found = _DESCRIBED.search(text) or _DESCRIBED_SHORT.search(text)
     if found is None:
         return None
