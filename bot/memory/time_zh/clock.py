@@ -7,7 +7,7 @@ clock of 24 hours.
 import re
 from datetime import timedelta
 
-from bot.memory.time_zh.calendar import Slot, Unit, floor, slot
+from bot.memory.time_zh.calendar import Slot, Unit, floor, slot, step
 from bot.memory.time_zh.elements import TO, Context, element, words
 from bot.memory.time_zh.numerals import CHINESE, NUMERALS, count, ordinal
 
@@ -115,29 +115,32 @@ def _minute(written: str | None) -> int | None:
     return named if named is not None else ordinal(written)
 
 
-_NOT_CLOCK_BEFORE = "这那有几第说提分差少多高低快慢好早晚涨跌哪各意见下大小注缺优弱重要"
+_NOT_CLOCK_BEFORE = "这那有几第说提分差少多高低快慢好早晚涨跌哪各"
 _NOT_CLOCK_BEHIND = "建意原要问区不理好说是水感想心看都也吗儿的事内经技疑共结教钱油信希声反击赞评"
 
 
 def _is_surely_clock(match: re.Match[str], written: dict[str, str | None]) -> bool:
     """「两点建议」 and 「快一点」 are no clock times; 「8点」, 「十一点」 and 「三点半」 are."""
-    if "sign" not in written or written.get("minute") or written.get("tail"):
+    if written.get("sign") != "点" or written.get("minute") or written.get("tail"):
         return True
     before = match.string[match.start() - 1 : match.start()]
     behind = match.string[match.end() : match.end() + 1]
     if match["hour"] in ("一", "1"):
         return False
-    is_short = len(match["hour"]) == 1
-    return not (
-        is_short and ((before and before in _NOT_CLOCK_BEFORE) or (behind and behind in _NOT_CLOCK_BEHIND))
-    )
+    if match["hour"].isascii():
+        return not (behind and behind in _NOT_CLOCK_BEHIND.replace("的", ""))
+    is_counted = (before and before in _NOT_CLOCK_BEFORE) or (behind and behind in _NOT_CLOCK_BEHIND)
+    return len(match["hour"]) > 1 or not is_counted
 
 
 def _same_time(match: re.Match[str], context: Context) -> Slot | None:
-    """「昨天这个时候」: as late in that day or week as it is now."""
+    """「昨天这个时候」: as late in that day or week as it is now; in a year, the fortnights around this day."""
     within = context.within
-    if within is None or within.unit not in (Unit.DAY, Unit.WEEK):
+    if within is None or within.unit not in (Unit.DAY, Unit.WEEK, Unit.YEAR):
         return None
+    if within.unit is Unit.YEAR:
+        day = floor(step(context.now, within.start.year - context.now.year, Unit.YEAR), Unit.DAY)
+        return Slot(start=day - timedelta(days=14), end=day + timedelta(days=15), unit=Unit.DAYS)
     start = within.start + (context.now - floor(context.now, within.unit)) - timedelta(minutes=30)
     return Slot(start=start, end=start + timedelta(hours=1), unit=Unit.HOUR)
 
@@ -168,12 +171,12 @@ _MINUTE = (
     r"|[零〇二三四五]?十[一二三四五六七八九]?|[零〇][一二三四五六七八九])"
 )
 _SECOND = rf"(?:(?P<second>{_MINUTES})秒)?"
-_SIGN = r"(?P<sign>点钟?(?![名评赞击餐菜歌球滴缀])|时(?![代候间尚髦光差速刻常期机不而长]))"
+_SIGN = r"(?P<sign>点钟?(?![名评赞击餐菜歌球滴缀]|[0-9一二三四五六七八九]折)|时(?![代候间尚髦光差速刻常期机不而长]))"
 _SAME_TIME = "这个时候|这个时间|这个点|这时候|此时|这会儿"
 _TAIL = r"(?P<tail>钟|整|多钟?|许|左右|来钟)?"
 CLOCK = (
-    element(rf"(?P<part>{words(*_PARTS)})", "".join({name[0] for name in _PARTS}), _part),
-    element(r"(?P<part>[早晨晚夜])(?![餐饭点年期些就已知宵市班])", "早晨晚夜", _short_part),
+    element(rf"(?<![一整])(?<!一个)(?P<part>{words(*_PARTS)})", "".join({name[0] for name in _PARTS}), _part),
+    element(r"(?P<part>[早晨晚夜])(?![餐饭点年期些就已知宵市班会])", "早晨晚夜", _short_part),
     element(r"(?P<day>[今昨前明当后])(?P<part>[早晨晚夜])上?(?!餐)", "今昨前明当后", _day_and_part),
     element(rf"{_HOUR}{_SIGN}过?(?:{_MINUTE}分?钟?{_SECOND})?{_TAIL}", _DIGITS, _clock),
     element(rf"{_HOUR}(?={TO}(?:2[0-4]|1[0-9]|0?[0-9]|[{CHINESE}两]{{1,3}})(?:点|时))", _DIGITS, _clock),

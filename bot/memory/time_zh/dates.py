@@ -150,7 +150,7 @@ DATES = (
     element(rf"(?P<day>{_DAY})(?:[日号]{_NOT_DAYS}|(?={TO}{_DAY}[日号]))", NUMERALS, _day),
     element(r"(?P<day>3[01]|[12][0-9]|0?[1-9]|三十一|二?十[一二三四五六七八九]?|三十)(?![0-9点时:个多几%元块件人号日\.年万千百]|分)",
             NUMERALS, _bare_day),
-    element(rf"(?P<name>{words(*_RELATIVE, *_OF_LEFT)})", "今本昨前头大明后当次翌第隔", _relative),
+    element(rf"(?P<name>{words(*_RELATIVE, *_OF_LEFT)})(?!(?<=日)[记历报志语元本])", "今本昨前头大明后当次翌第隔", _relative),
     element(rf"(?P<which>前|头|后|最后)(?P<number>[{NUMERALS}两]{{1,2}})天", "前头后最", _first_or_last_days),
     element(rf"第(?P<number>[{NUMERALS}]{{1,3}})[天日]", "第", _nth_day),
 )  # fmt: skip

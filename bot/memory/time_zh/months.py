@@ -153,7 +153,9 @@ MONTHS = (
     element(r"(?P<half>[上下前后])半年", "上下前后", _half),
     element(rf"(?:第)?(?P<number>[一二三四1-4])个?季度{_QUARTER_EDGE}", "第一二三四1234", _quarter),
     element(rf"q(?P<number>[1-4])(?:季度)?(?![a-z0-9]){_QUARTER_EDGE}", "q", _quarter),
-    element(rf"(?P<which>{words(*_THIS)})季度?{_QUARTER_EDGE}", "本这上前下", _this_quarter),
+    element(
+        rf"(?P<which>{words(*_THIS)})季(?:度|(?![节军风后])){_QUARTER_EDGE}", "本这上前下", _this_quarter
+    ),
     element(
         rf"(?P<which>前|后|最后)\s?{_NUMBER}\s?个?(?P<unit>季度|月)(?![以之前后内])", "前后最", _first_or_last
     ),

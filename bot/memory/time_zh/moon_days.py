@@ -115,7 +115,7 @@ MOON_DAYS = (
             NUMERALS, _lunar_date),
     element(r"大?年(?P<day>初[一二三四五六七八九十])", "大年", _new_year_day),
     element(r"(?P<day>廿[一二三四五六七八九]|初[四五六七八九十])", "廿初", _day_alone),
-    element(rf"(?:农历|阴历)?(?P<name>{words(*NAMES)})(?P<some>的?(?:那几天|那些天|期间|假期|长假|黄金周|放假|前后几天|那阵子))?(?![路点月日号衣年])",
+    element(rf"(?:农历|阴历)?(?P<name>{words(*NAMES)})(?P<some>的?(?:那几天|那些天|期间|假期|长假|黄金周|放假|前后几天|那阵子))?(?![路点月日号衣年树帽卡袜]|老人)",
             "农阴" + "".join({name[0] for name in NAMES}), _feast),
     element(r"(?P<name>[春夏秋冬])(?:天|季|日(?!语|本))", "春夏秋冬", _season),
     element(r"(?<=年)(?P<name>[春夏秋冬])(?![节分至装眠季天日瓜游令笋茶])", "春夏秋冬", _season),

@@ -88,6 +88,21 @@ def _future(match: re.Match[str], context: Context) -> Slot | None:
     )
 
 
+def _beside(match: re.Match[str], context: Context) -> Slot | None:
+    """「圣诞前一周」, 「国庆后三天」: counted from a day that was named."""
+    amount, within = read_amount(match["amount"]), context.within
+    if (
+        amount is None
+        or within is None
+        or within.unit not in (Unit.DAY, Unit.DAYS)
+        or amount.finest < Unit.DAY
+    ):
+        return None
+    if match["way"] == "前":
+        return Slot(start=amount.before(within.start, longest=True), end=within.start, unit=Unit.DAYS)
+    return Slot(start=within.end, end=amount.after(within.end, longest=True), unit=Unit.DAYS)
+
+
 def _to_day(amount: Amount, instant: datetime) -> datetime:
     """Months and years are counted in whole days."""
     return floor(instant, Unit.DAY) if amount.finest >= Unit.MONTH else instant
@@ -157,6 +172,7 @@ RELATIVE = (
     element(rf"(?:{_AHEAD})的?\s?{_SAID}(?:之?内|里|间)?", "未今接往之以此后下还", _future),
     element(rf"{_SAID}(?:以内|之内|内)", AMOUNT_STARTS, _future),
     element(rf"(?:再过|过){_SAID}(?!了)", "再过", _once_passed),
+    element(rf"(?P<way>前|后)的?{_SAID}(?:之?内|里)?", "前后", _beside),
     element(r"(?P<which>上个?|上一个?|下个?|下一个?)(?:小时|钟头)", "上下", _hour_beside),
     element(rf"(?:{words(*_NOW)})(?!的?的话)", "现此目当眼这", _now),
 )  # fmt: skip
