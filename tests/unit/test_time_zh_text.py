@@ -67,6 +67,7 @@ def test_times_of_a_sentence(text: str, expected: list[str]):
         "我有两点建议",
         "走快一点",
         "一点都不好吃",
+        "有一点贵",
         "十分好吃",
         "周围没人",
         "5月饼",

@@ -125,7 +125,7 @@ def _is_surely_clock(match: re.Match[str], written: dict[str, str | None]) -> bo
         return True
     before = match.string[match.start() - 1 : match.start()]
     behind = match.string[match.end() : match.end() + 1]
-    if match["hour"] in ("一", "1"):
+    if match["hour"] == "一":
         return False
     if match["hour"].isascii():
         return not (behind and behind in _NOT_CLOCK_BEHIND.replace("的", ""))
