@@ -24,8 +24,10 @@ class BotEnded(Exception):
 
 
 class RunningBot:
-    def __init__(self, data: Path, settings: Mapping[str, str]) -> None:
+    def __init__(self, data: Path, settings: Mapping[str, str], module: tuple[str, ...] = ("bot",)) -> None:
+        """`module`: what is run in its place, with its arguments."""
         self._data = data
+        self._module = module
         self._settings = settings
         self._log = data.with_suffix(".log")
         self._process: Process | None = None
@@ -44,7 +46,11 @@ class RunningBot:
         }
         with self._log.open("ab") as output:
             self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "bot", cwd=ROOT, env=environment, stdout=output, stderr=output
+                *(sys.executable, "-m", *self._module),
+                cwd=ROOT,
+                env=environment,
+                stdout=output,
+                stderr=output,
             )
         try:
             async with asyncio.timeout(GIVE_UP_SECONDS), httpx.AsyncClient(trust_env=False) as client:
@@ -85,6 +91,12 @@ class RunningBot:
             text = (await client.get(f"http://127.0.0.1:{self.console_port}/metrics")).text
         lines = (line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
         return sum(float(value) for key, value in lines if key.split("{")[0] == name)
+
+    async def turns_waiting(self) -> int:
+        """Turns that have not been judged for memory yet."""
+        async with httpx.AsyncClient(trust_env=False) as client:
+            memory = (await client.get(f"http://127.0.0.1:{self.console_port}/healthz/memory")).json()
+        return memory["turns_waiting"]
 
     def log_end(self) -> str:
         return self._log.read_text("utf-8", "replace")[-3000:]

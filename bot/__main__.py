@@ -67,6 +67,7 @@ def build(settings: Settings) -> None:
     from bot.channels.onebot_pages import pages_of as onebot_pages
     from bot.channels.wechat_mapping import pages_of as wechat_pages
     from bot.container import Channels, House
+    from bot.container.alerting import make_alerts
     from bot.official_accounts import OfficialAccounts
     from bot.qq_side import QQSide, nonebot_config
 
@@ -76,7 +77,8 @@ def build(settings: Settings) -> None:
     with hidden_from_nonebot():
         nonebot.init(**config)
     driver = nonebot.get_driver()
-    wechat, qq = OfficialAccounts(driver, settings), QQSide(driver, settings)
+    alerts = make_alerts(settings)
+    wechat, qq = OfficialAccounts(driver, settings), QQSide(driver, settings, alerts)
     house = House(
         settings,
         Channels(
@@ -85,6 +87,7 @@ def build(settings: Settings) -> None:
             pictures=wechat.pictures,
             may_show_drafts=wechat.may_show_drafts,
         ),
+        alerts=alerts,
     )
     house.prepare()
     app = nonebot.get_app()

@@ -5,7 +5,7 @@ without pages), and nothing decided here depends on which channel it came from.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from loguru import logger
@@ -24,15 +24,16 @@ from bot.conversation.wording import Wording
 from bot.decision import SILENCE, Decision
 from bot.delivery import STALE_IN_GROUP
 from bot.dressing import Dressing
+from bot.groups.group_chats import GroupChats, Heard
 from bot.journal import Journal
 from bot.knowledge.retrieval import Retrieval
 from bot.memory.ports import TurnWindow
-from bot.memory.recall import Recall, RecalledFact
-from bot.metrics import Metrics, StageTimes
+from bot.metrics import StageTimes
 from bot.pacing import Pace, Place
 from bot.ports import Delivery
 from bot.quick_replies import QuickReplies, faq_hint
 from bot.reactions import Reactions
+from bot.recollection import Recollection
 from bot.rules.faq import FaqHit
 from identity.directory import Directory
 from identity.model import Account
@@ -42,14 +43,6 @@ Pictures: TypeAlias = Callable[[Message], Awaitable[tuple[str, ...]]]
 """The pictures of a message as `data:image/…` addresses; those that can't be had are left out. Never raises."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
-    """What the operator decides about answers."""
-
-    recall_k: int
-    knowledge_k: int
-
-
 class Assistant:
     """Answers one message at a time for each person."""
 
@@ -57,12 +50,14 @@ class Assistant:
         self,
         *,
         directory: Directory,
+        groups: GroupChats,
         reactions: Reactions,
         dressing: Dressing,
         quick_replies: QuickReplies,
         commands: Commands,
-        recall: Recall,
+        recollection: Recollection,
         retrieval: Retrieval,
+        knowledge_k: int,
         embedder: Embedder | None,
         answerer: Answerer,
         persona: Callable[[str], str],
@@ -72,20 +67,20 @@ class Assistant:
         window: TurnWindow,
         closing: Closing,
         wording: Wording,
-        policy: Policy,
         pace: Pace,
         clock: Clock,
-        metrics: Metrics,
         journal: Journal,
     ) -> None:
         """`persona`: of an official account or bot, by its app_id. `pictures` None: no model looks at them."""
         self._directory = directory
+        self._groups = groups
         self._reactions = reactions
         self._dressing = dressing
         self._quick_replies = quick_replies
         self._commands = commands
-        self._recall = recall
+        self._recollection = recollection
         self._retrieval = retrieval
+        self._knowledge_k = knowledge_k
         self._embedder = embedder
         self._answerer = answerer
         self._persona = persona
@@ -95,10 +90,8 @@ class Assistant:
         self._window = window
         self._closing = closing
         self._wording = wording
-        self._policy = policy
         self._pace = pace
         self._clock = clock
-        self._metrics = metrics
         self._journal = journal
 
     async def answer(
@@ -129,15 +122,18 @@ class Assistant:
         is_resumed: bool,
         has_waited: bool,
     ) -> Delivery:
-        account = await self._identify(message, times)
+        heard = self._groups.hear(message, has_waited=has_waited)
+        message = heard.message
+        account = await self._identify(heard, times)
         scope = account.scope(message.conversation.place) if account else None
         context = CommandContext(message=message, account=account, scope=scope, has_waited=has_waited)
         while True:
-            decision = await self._decide(context, place, is_resumed=is_resumed, times=times)
+            decision = await self._decide(heard, context, place, is_resumed=is_resumed, times=times)
             with times.stage("commit"):
                 text = await self._dressing.dress(message, account, decision.reply, is_resumed=is_resumed)
                 delivery = await self._closing.commit(inbox_id, message, scope, decision, text)
             if delivery is not None:
+                self._groups.answered(heard, decision.reply)
                 return delivery
             # The page it was to hand over has just been shown: once more, as who came a moment later.
             context = replace(context, has_waited=True)
@@ -152,15 +148,16 @@ class Assistant:
         self._journal.close(message, delivery.decided_by, times)
         return delivery
 
-    async def _identify(self, message: Message, times: StageTimes) -> Account | None:
+    async def _identify(self, heard: Heard, times: StageTimes) -> Account | None:
         """None for people nobody can know again, and for talk that isn't meant for the bot."""
-        if message.is_anonymous or not message.is_addressed:
+        message = heard.message
+        if message.is_anonymous or not message.is_addressed or heard.is_overheard:
             return None
         with times.stage("identify"):
             return await self._directory.identify(message.sender, message.unionid)
 
     async def _decide(
-        self, context: CommandContext, place: Place, *, is_resumed: bool, times: StageTimes
+        self, heard: Heard, context: CommandContext, place: Place, *, is_resumed: bool, times: StageTimes
     ) -> Decision:
         message, scope = context.message, context.scope
         age = self._clock.now() - message.sent_at
@@ -169,14 +166,16 @@ class Assistant:
             return Decision(reply=SILENCE)
         if message.kind is Kind.IMAGE and (images := await self._see(message, place)):
             recent = await self._recent(scope)
-            return await self._by_memory_and_knowledge(message, scope, recent, None, place, times, images)
+            return await self._by_memory_and_knowledge(context, recent, None, place, times, images)
+        if heard.is_overheard:
+            return await self._by_memory_and_knowledge(context, (), None, place, times)
         if message.kind not in SPOKEN or not message.text:
             return Decision(reply=await self._reactions.react(message, context.account, scope))
         recent = await self._recent(scope)
         with times.stage("rules"):
             hit = await self._quick_replies.faq_hit(message, recent)
             decision = await self._by_rule(context, recent, hit)
-        return decision or await self._by_memory_and_knowledge(message, scope, recent, hit, place, times)
+        return decision or await self._by_memory_and_knowledge(context, recent, hit, place, times)
 
     async def _by_rule(
         self, context: CommandContext, recent: tuple[Turn, ...], hit: FaqHit | None
@@ -198,32 +197,34 @@ class Assistant:
 
     async def _by_memory_and_knowledge(
         self,
-        message: Message,
-        scope: Scope | None,
+        context: CommandContext,
         recent: tuple[Turn, ...],
         hit: FaqHit | None,
         place: Place,
         times: StageTimes,
         images: tuple[str, ...] = (),
     ) -> Decision:
+        message = context.message
         with times.stage("embed"):
             async with place.given_away():
                 query = await self._embed(message.text) if message.text else None
         with times.stage("recall"):
-            facts = await self._recall_for(message, scope, query)
+            recollected = await self._recollection.recollect(message, context.account, context.scope, query)
         with times.stage("retrieve"):
             passages = await self._retrieval.retrieve(
-                message.text, self._policy.knowledge_k, query, message.sender.app_id
+                message.text, self._knowledge_k, query, message.sender.app_id
             )
         question = Question(
             text=message.text,
             quoted=message.quoted,
             persona=self._persona(message.sender.app_id),
             short_term=recent,
-            facts=facts,
+            facts=recollected.own,
             passages=(*faq_hint(hit, recent), *passages),
             at=message.sent_at,
             is_group=message.conversation.is_group,
+            group_facts=recollected.group,
+            group_lines=self._groups.recent(message),
             query_vector=query,
             images=images,
         )
@@ -231,17 +232,6 @@ class Assistant:
             async with place.given_away():
                 answer = await self._answerer.answer(question, self._draft(message))
         return Decision(reply=Reply(text=answer.text, decided_by=answer.decided_by), is_turn=True)
-
-    async def _recall_for(
-        self, message: Message, scope: Scope | None, query: Vector | None
-    ) -> tuple[RecalledFact, ...]:
-        if scope is None:
-            return ()
-        with self._metrics.memory_recall_seconds.time():
-            recalled = await self._recall.recall(scope, message.text, self._policy.recall_k, query)
-        if recalled.degraded:
-            self._metrics.degraded_recalls.inc()
-        return recalled.facts
 
     async def _recent(self, scope: Scope | None) -> tuple[Turn, ...]:
         return await self._window.recent(scope) if scope is not None else ()

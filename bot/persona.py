@@ -18,9 +18,14 @@ class Persona:
     """The persona text and the bot's name (its first `# heading`)."""
 
     def __init__(self, path: Path, default: "Path | Persona") -> None:
-        """`default`: what holds where the operator wrote none, or emptied it."""
+        """`default`: what holds where the operator wrote none, or emptied it; a file of the house's own, which doesn't
+        change, or another persona."""
         self._path = path
-        self._default = default
+        if isinstance(default, Persona):
+            self._default_text = default.text
+        else:
+            text = default.read_text("utf-8").strip()
+            self._default_text = lambda: text
         self._stamp: tuple[int, int] | None = None
         self._text = ""
 
@@ -33,8 +38,7 @@ class Persona:
             self._text, self._stamp = text.strip(), stamp
         if self._text:
             return self._text
-        default = self._default
-        return default.text() if isinstance(default, Persona) else default.read_text("utf-8").strip()
+        return self._default_text()
 
     def _status(self) -> os.stat_result | None:
         """None where there is no file. Asked at each message."""

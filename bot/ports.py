@@ -184,8 +184,11 @@ class JobStore(Protocol):
 
     async def finish_job(self, job: int) -> None: ...
 
-    async def retry_job(self, job: int, error: str, delay_seconds: float, *, counts: bool) -> None:
-        """Put a job back. `counts` False (an outage) spends no try; the fifth try is a dead letter."""
+    async def retry_job(self, job: int, error: str, delay_seconds: float, *, counts: bool) -> bool:
+        """Put a job back. `counts` False (an outage) spends no try; the fifth try is a dead letter.
+
+        Returns whether it is one now.
+        """
         ...
 
     async def release_leases(self) -> int:
@@ -211,6 +214,18 @@ class ConfirmationStore(Protocol):
 
     async def take(self, account: AccountId) -> Confirmation | None:
         """Remove and return the pending one, if it has not expired."""
+        ...
+
+
+class GroupStore(Protocol):
+    """Which groups the bot was told to be silent in."""
+
+    async def switched_off(self) -> frozenset[str]:
+        """The places (`Conversation.place`) that are off, all of them: read at start."""
+        ...
+
+    async def switch(self, place: str, *, is_on: bool) -> None:
+        """Durable when it returns."""
         ...
 
 

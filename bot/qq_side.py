@@ -3,13 +3,16 @@
 Invariant: an adapter that is registered has its guard before it; one that nobody set up is not there at all.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bot.alerts import Alerts, OperatorAlerts
 from bot.channels.mapping import EventMapping
 from bot.channels.onebot import OneBotOutbox
 from bot.channels.onebot_adapter import OneBotAdapter
 from bot.channels.onebot_guard import OneBotGuard
 from bot.channels.onebot_mapping import OneBotMapping
+from bot.channels.onebot_troubles import Troubles
 from bot.channels.qq import QQOutbox
 from bot.channels.qq_adapter import QQAdapter
 from bot.channels.qq_guard_asgi import QqGuard
@@ -23,6 +26,8 @@ from bot.settings import Settings
 if TYPE_CHECKING:
     from bot.container import House
 
+_NAME = "记得"
+"""Of the bot in a merged forward, where it has no nickname."""
 _API_BASE = "https://api.bot.qq.com"
 _AUTH_BASE = "https://api.bot.qq.com/app/getAppAccessToken"
 """Of the platform (QQ 机器人文档 · 接口调用与鉴权). Named, so that no other plugin's setting changes them."""
@@ -56,14 +61,17 @@ def nonebot_config(settings: Settings) -> dict[str, Any]:
 class QQSide:
     """Made before the house, whose channels it brings; `serve` opens the doors."""
 
-    def __init__(self, driver: Any, settings: Settings) -> None:
+    def __init__(self, driver: Any, settings: Settings, alerts: Alerts | None = None) -> None:
         """`driver`: NoneBot's. Raises ConfigurationError: the operator's wording cannot be read."""
+        alerts = alerts or OperatorAlerts()
         self._driver = driver
         self._settings = settings
         wording = Wording.load(settings.language, settings.data_folder / "wording.toml")
         self.pages = QQPages(wording.say("address_rewritten"), settings.qq.url_hosts)
-        self.onebot_outbox = OneBotOutbox(lambda: driver.bots)
-        self.outbox = QQOutbox(lambda: driver.bots, self.pages, wording.mark_page)
+        self._troubles = Troubles(alerts)
+        name = next(iter(settings.nickname), _NAME)
+        self.onebot_outbox = OneBotOutbox(lambda: driver.bots, self._troubles, name=name)
+        self.outbox = QQOutbox(lambda: driver.bots, self.pages, wording.mark_page, alerts=alerts)
 
     def mapping(self) -> EventMapping:
         settings = self._settings
@@ -78,15 +86,27 @@ class QQSide:
         """Register the adapters that are set up, each behind its guard. Raises ConfigurationError."""
         if self._settings.has_onebot:
             self._serve_onebot(DoorWatch(house.metrics, "onebot"))
+            self._driver.on_startup(partial(self._watch_logins, house))
         if self._settings.qq.app_id:
             self._serve_official(DoorWatch(house.metrics, "qq"))
 
     def _serve_onebot(self, watch: DoorWatch) -> None:
         secret = self._settings.onebot.secret
-        self._driver.register_adapter(OneBotAdapter, takes_posts=bool(secret), watch=watch)
+        self._driver.register_adapter(
+            OneBotAdapter, takes_posts=bool(secret), watch=watch, noticed=self._troubles.noticed
+        )
         self._driver.server_app.add_middleware(
             OneBotGuard, access_token=_onebot_token(self._settings), secret=secret, watch=watch
         )
+
+    async def _watch_logins(self, house: "House") -> None:
+        house.keep_running("onebot login", partial(self._catch_up, house))
+
+    async def _catch_up(self, house: "House") -> None:
+        """An account has its login back: what was answered meanwhile can go out."""
+        while True:
+            await self._troubles.wait_back()
+            await house.turnstile.resume_undelivered()
 
     def _serve_official(self, watch: DoorWatch) -> None:
         qq = self._settings.qq

@@ -7,8 +7,8 @@ from bot.conversation.message import Kind, Message, Reply
 from bot.conversation.scope import Scope
 from bot.conversation.wording import Wording
 from bot.decision import SILENCE
+from bot.erasing import Erasing
 from bot.first_contact import FirstContact
-from bot.memory.ports import PersonClearer, TurnWindow
 from bot.quick_replies import QuickReplies
 from identity.model import Account
 
@@ -27,14 +27,12 @@ class Reactions:
         *,
         first_contact: FirstContact,
         quick_replies: QuickReplies,
-        facts: PersonClearer,
-        window: TurnWindow,
+        erasing: Erasing,
         wording: Wording,
     ) -> None:
         self._first_contact = first_contact
         self._quick_replies = quick_replies
-        self._facts = facts
-        self._window = window
+        self._erasing = erasing
         self._wording = wording
 
     async def react(self, message: Message, account: Account | None, scope: Scope | None) -> Reply:
@@ -49,9 +47,8 @@ class Reactions:
             case Kind.UNFOLLOW:
                 return SILENCE
             case Kind.REVOKE:
-                if account is not None and scope is not None:
-                    await self._facts.clear_person(account.person)
-                    await self._window.drop(scope)
+                if account is not None:
+                    await self._erasing.person(account.person)
                 return SILENCE
             case Kind.TEXT | Kind.CLICK:
                 return self._quick_replies.bare_mention(scope, is_group=message.conversation.is_group)

@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
+from bot.settings_alerts import AlertSettings
+from bot.settings_group_chats import GroupSettings
 from bot.settings_groups import (
     ConsoleSettings,
     EmbeddingSettings,
@@ -56,12 +58,14 @@ class Settings(Section):
     wechat: WeChatSettings = WeChatSettings()
     onebot: OneBotSettings = OneBotSettings()
     qq: QqSettings = QqSettings()
+    group: GroupSettings = GroupSettings()
     redis: RedisSettings = RedisSettings()
     llm: LlmSettings = LlmSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     memory: MemorySettings = MemorySettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     console: ConsoleSettings = ConsoleSettings()
+    alerts: AlertSettings = AlertSettings()
 
     sources: tuple[str, ...] = Field(default=(), exclude=True)
     """What was read, strongest first: for the line at start that says so."""
@@ -145,7 +149,19 @@ class Settings(Section):
             for account in (self.wechat, *self.wechat.more_accounts)
             for secret in (account.token, account.aes_key, account.previous_aes_key, account.app_secret)
         )
-        return tuple(filter(None, (*of_accounts, onebot.access_token, onebot.secret, self.qq.secret, *keys)))
+        return tuple(
+            filter(
+                None,
+                (
+                    *of_accounts,
+                    onebot.access_token,
+                    onebot.secret,
+                    self.qq.secret,
+                    *keys,
+                    *self.alerts.secrets,
+                ),
+            )
+        )
 
     def nonebot_config(self) -> dict[str, Any]:
         """Keyword arguments of `nonebot.init`, which then reads no file of its own.

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from loguru import logger
 
+from bot.alerts import Alerts, OperatorAlerts
 from bot.conversation.errors import TransientError
 from bot.conversation.masking import mask_secrets
 from bot.conversation.message import AccountKey, Message
@@ -87,10 +88,13 @@ class Ticket:
 class Turnstile:
     """The one way in."""
 
-    def __init__(self, inbox: InboxStore, story: Story, desk: DeliveryDesk) -> None:
+    def __init__(
+        self, inbox: InboxStore, story: Story, desk: DeliveryDesk, alerts: Alerts | None = None
+    ) -> None:
         self._inbox = inbox
         self._story = story
         self._desk = desk
+        self._alerts = alerts or OperatorAlerts()
         self._line = Line()
         self._runs: dict[tuple[str, str, str], asyncio.Task[Delivery]] = {}
 
@@ -186,11 +190,15 @@ class Turnstile:
                     "消息 {} 没能回答（第 {} 次，最多试 {} 次）", inbox_id, tries, MAX_TRIES
                 )
                 if tries >= MAX_TRIES:
+                    told = f"一条消息试了 {tries} 次都没能回答，已放弃：请看日志"
+                    await self._alerts.tell(f"poison:{type(error).__name__}", told)
                     return await self._story.apologise(inbox_id, message)
 
 
 def _fit_to_store(message: Message) -> Message:
     """Cut to what a person writes, without secrets, and without what only the house may write."""
     text, _ = mask_secrets(clean(message.text[:LONGEST_TEXT]))
-    quoted, _ = mask_secrets(clean(message.quoted[:LONGEST_TEXT]))
+    quoted, _ = mask_secrets(clean(message.quoted[:LONGEST_TEXT])) if message.quoted else ("", False)
+    if (text, quoted) == (message.text, message.quoted):
+        return message
     return replace(message, text=text, quoted=quoted)

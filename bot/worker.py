@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from loguru import logger
 
+from bot.alerts import Alerts, OperatorAlerts
 from bot.conversation.errors import JideError, TransientError
 from bot.conversation.ports import Clock
 from bot.memory.consolidation import Consolidation
@@ -20,6 +21,9 @@ from bot.turnstile import Turnstile
 LEASE_SECONDS = 120.0
 """Longer than any consolidation: one model call with its retry, one batch of embeddings."""
 BATCH = 8
+GATHER_SECONDS = 0.05
+"""Between a turn and its job: the last turns of a person are in short-term memory anyway, and where many people talk,
+several jobs are leased and kept at once."""
 PATIENCE_SECONDS = 5.0
 """Of each batch, while people wait for answers: a house that is always busy still remembers."""
 OUTAGE_DELAY_SECONDS = 30.0
@@ -42,6 +46,7 @@ class Worker:
         turnstile: Turnstile,
         pace: Pace,
         metrics: Metrics,
+        alerts: Alerts | None = None,
         clock: Clock,
     ) -> None:
         self._jobs = jobs
@@ -51,6 +56,7 @@ class Worker:
         self._turnstile = turnstile
         self._pace = pace
         self._metrics = metrics
+        self._alerts = alerts or OperatorAlerts()
         self._wake = asyncio.Event()
 
     def wake(self) -> None:
@@ -73,8 +79,8 @@ class Worker:
         done = 0
         await self._pace.calm(PATIENCE_SECONDS)
         while tickets := await self._jobs.lease_jobs(BATCH, LEASE_SECONDS):
-            for ticket in tickets:
-                done += await self._do(ticket)
+            # Side by side, since they are of as many scopes: their facts share commits.
+            done += sum(await asyncio.gather(*(self._do(ticket) for ticket in tickets)))
             await self._pace.calm(PATIENCE_SECONDS)
         await self._consolidation.embed_waiting()
         return done
@@ -84,6 +90,7 @@ class Worker:
             self._wake.clear()
             await self.work_off()
             await self._wake.wait()
+            await asyncio.sleep(GATHER_SECONDS)
 
     async def _keep_sweeping(self) -> None:
         while True:
@@ -105,7 +112,14 @@ class Worker:
             # What the house itself raised (a judgement nobody can read) needs no traceback.
             trace = None if isinstance(error, JideError) else error
             logger.opt(exception=trace).error("后台任务 {} 失败：{}", ticket.id, type(error).__name__)
-            await self._jobs.retry_job(ticket.id, type(error).__name__, RETRY_DELAY_SECONDS, counts=True)
+            is_dead = await self._jobs.retry_job(
+                ticket.id, type(error).__name__, RETRY_DELAY_SECONDS, counts=True
+            )
+            if is_dead:
+                await self._alerts.tell(
+                    f"dead_letter:{type(error).__name__}",
+                    "有一轮对话多次没能整理成记忆，已放弃：请看日志和 /metrics 的 dead_letter_total",
+                )
         else:
             return True
         return False

@@ -7,10 +7,14 @@ empty id matches nothing, and no id that an account has is ever replaced.
 from enum import StrEnum
 
 from bot.conversation.errors import RejectedInput
-from bot.conversation.message import AccountKey
+from bot.conversation.message import AccountKey, Conversation
 from identity.model import Account
 from identity.phone import PhoneHasher
 from identity.ports import AccountStore
+
+GROUP_CHANNEL = "{channel}_group"
+"""The channel of the account that stands for a group itself. No platform's events come from such a channel,
+so nobody can write as a group, whatever ids they have."""
 
 
 class Proof(StrEnum):
@@ -49,6 +53,14 @@ class Directory:
             account = await self._store.learn_unionid(account.id, unionid)
         return account
 
+    async def group(self, conversation: Conversation) -> Account:
+        """The account that stands for a group itself: 群公共记忆 is its memory. Made at first."""
+        return await self.identify(key_of_group(conversation))
+
+    async def known_group(self, conversation: Conversation) -> Account | None:
+        """As `group`, without making one: None while nothing was written for the group."""
+        return await self._store.find_account(key_of_group(conversation))
+
     async def prove_phone(self, account: Account, phone: str, verified_by: Proof) -> Account:
         """Note a proven phone; the account joins the person who has it already.
 
@@ -68,3 +80,9 @@ class Directory:
         except RejectedInput:
             phone_hash = None
         return await self._store.find_accounts(word.strip(), phone_hash, limit)
+
+
+def key_of_group(conversation: Conversation) -> AccountKey:
+    """Of the account that stands for a group."""
+    channel = GROUP_CHANNEL.format(channel=conversation.channel)
+    return AccountKey(channel=channel, app_id=conversation.app_id, openid=conversation.group)

@@ -18,6 +18,8 @@ class Account:
     """The person's."""
     is_greeted: bool
     """The first-contact notice has been given."""
+    is_open: bool = False
+    """Its person lets their private memory be recalled where this account speaks in a group."""
 
     def scope(self, place: str) -> Scope:
         """This account's scope in a place (`Conversation.place`)."""

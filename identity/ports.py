@@ -22,6 +22,10 @@ class AccountStore(Protocol):
 
     async def mark_greeted(self, account: AccountId) -> None: ...
 
+    async def set_open(self, account: AccountId, *, is_open: bool) -> None:
+        """See `Account.is_open`. Joining persons and clearing one's memory close it again."""
+        ...
+
     async def link_phone(
         self, account: AccountId, phone_hash: bytes, key_version: int, verified_by: str
     ) -> Account:
@@ -30,6 +34,10 @@ class AccountStore(Protocol):
         ...
 
     async def accounts_of(self, person: PersonId) -> tuple[Account, ...]: ...
+
+    async def accounts_in(self, place: str) -> tuple[Account, ...]:
+        """Everybody with memory in a place (`Conversation.place`), a group's own account too."""
+        ...
 
     async def find_accounts(self, word: str, phone_hash: bytes | None, limit: int) -> tuple[Account, ...]:
         """Accounts whose openid contains `word` or whose person has that phone. For superusers."""

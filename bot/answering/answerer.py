@@ -9,6 +9,7 @@ from typing import Protocol
 
 from loguru import logger
 
+from bot.alerts import Alerts, OperatorAlerts
 from bot.answering.drafts import Draft
 from bot.answering.extractive import ExtractiveAnswerer
 from bot.answering.links import without_links
@@ -17,6 +18,9 @@ from bot.answering.question import Answer, Question
 from bot.conversation.errors import ModelRefused, ModelUnavailable, ModelUnpaid
 from bot.conversation.ports import ChatModel
 from bot.conversation.wording import Wording
+
+UNPAID = "model_unpaid"
+"""The key of the operator's alert."""
 
 
 class Answerer(Protocol):
@@ -41,6 +45,7 @@ class ModelAnswerer:
         wording: Wording,
         template: Template | None = None,
         vision: ChatModel | None = None,
+        alerts: Alerts | None = None,
     ) -> None:
         """`template`: `load_template()` by default. `vision`: who is asked where a picture was sent; without one
         pictures are passed over. It has a circuit of its own, so that slow pictures don't close the other."""
@@ -48,6 +53,7 @@ class ModelAnswerer:
         self._vision = vision
         self._fallback = fallback
         self._wording = wording
+        self._alerts = alerts or OperatorAlerts()
         self._template = template or load_template()
 
     async def answer(self, question: Question, draft: Draft | None = None) -> Answer:
@@ -60,9 +66,14 @@ class ModelAnswerer:
         except ModelUnavailable as error:
             logger.warning("大模型没有给出回答：{}：{}", type(error).__name__, error)
             is_unpaid = isinstance(error, ModelUnpaid)
+            if is_unpaid:
+                await self._alerts.tell(
+                    UNPAID, "大模型的账户欠费或密钥失效，现在只能回答常见问题：请充值，或检查 LLM__API_KEY"
+                )
             return _instead(draft, await self._without_model(question, is_unpaid=is_unpaid))
         if not (text := passed(text)).strip():
             return _instead(draft, await self._without_model(question, is_unpaid=False))
+        self._alerts.settle(UNPAID)
         return Answer(text=text, decided_by="model")
 
     async def _ask(self, question: Question, draft: Draft | None, passed: Callable[[str], str]) -> str:
@@ -89,9 +100,9 @@ class ModelAnswerer:
 
     def _filter(self, question: Question) -> Callable[[str], str]:
         """Links the model took from memory go; its own, the operator's and the person's stay."""
-        memory = "\n".join(
-            (*(each.fact.text for each in question.facts), *(turn.question for turn in question.short_term))
-        )
+        remembered = (each.fact.text for each in (*question.facts, *question.group_facts))
+        heard = (line.text for line in question.group_lines)
+        memory = "\n".join((*remembered, *heard, *(turn.question for turn in question.short_term)))
         read = (piece.text for each in question.passages for piece in each.context or (each.passage,))
         allowed = "\n".join((question.persona, question.text, *read))
         hidden = self._wording.say("link_hidden")

@@ -70,7 +70,8 @@ class ExtractiveAnswerer:
     async def extract(self, question: Question) -> Extract:
         """What fits the question; empty when nothing does."""
         level = await self._background.level(question.query_vector)
-        facts = [(memory_strength(question.text, each, level), each.fact) for each in question.facts]
+        remembered = (*question.facts, *question.group_facts)
+        facts = [(memory_strength(question.text, each, level), each.fact) for each in remembered]
         # In the order of retrieval, which compares passages better than their single strengths do.
         fitting = [each for each in question.passages if passage_strength(question.text, each, level) > 0]
         named = [each.passage for each in fitting if each.is_named]
@@ -91,10 +92,11 @@ class ExtractiveAnswerer:
     def quote(self, question: Question, extract: Extract, intro: str) -> str:
         """The reply: an introduction from the catalogue by its key, then the quotations."""
         lines = [self._wording.say(intro)]
-        lines += [
-            self._wording.say("extract_memory", text=self._quoted(fact.text), date=local_date(fact.said_at))
-            for fact in extract.facts
-        ]
+        of_group = {each.fact.id for each in question.group_facts}
+        for fact in extract.facts:
+            key = "extract_group_memory" if fact.id in of_group else "extract_memory"
+            text, date = self._quoted(fact.text), local_date(fact.said_at)
+            lines.append(self._wording.say(key, text=text, date=date))
         for passage in extract.passages:
             text = without_secrets(_excerpt(_shown(passage), question.text))
             lines.append(self._wording.say("extract_passage", text=text, source=passage.document))

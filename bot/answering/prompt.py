@@ -16,6 +16,7 @@ from bot.conversation.local_time import LOCAL_TIME, local_date
 from bot.conversation.masking import mask_secrets
 from bot.conversation.ports import ChatLine
 from bot.conversation.turn import Turn
+from bot.groups.lines import GroupLine
 from bot.knowledge.passage import Passage
 from bot.knowledge.retrieval import RetrievedPassage
 from bot.knowledge.splitting import HEADING_SEPARATOR
@@ -27,7 +28,14 @@ USER_MARK = "<!-- user -->"
 
 _PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
 _REQUIRED = frozenset({"question"})
-_KNOWN = frozenset({"persona", "now", "place", "long_term", "knowledge", "short_term", "quoted", "question"})
+_KNOWN = frozenset(
+    {
+        *("persona", "now", "place", "long_term", "group_memory", "knowledge"),
+        *("group_lines", "short_term", "quoted", "question"),
+    }
+)
+_FOR_GROUPS = re.compile(r"<!-- group -->(.*?)<!-- /group -->\n?", re.DOTALL)
+"""What stands between is for questions from groups alone."""
 _BLANK = re.compile(r"\s+")
 _WEEKDAYS = "一二三四五六日"
 _NONE = "（无）"
@@ -47,14 +55,23 @@ class Template:
             )
         if missing := _REQUIRED - names:
             raise ConfigurationError(source, f"缺少 {{{{{min(missing)}}}}}", "加上它，否则模型看不到问题")
-        system, mark, user = text.partition(USER_MARK)
-        self._parts = (system, user) if mark else ("", text)
+        self._for_private = _parts(_FOR_GROUPS.sub("", text))
+        self._for_groups = _parts(_FOR_GROUPS.sub(lambda block: block[1].removeprefix("\n"), text))
 
-    def render(self, values: dict[str, str], images: tuple[str, ...] = ()) -> tuple[ChatLine, ...]:
+    def render(
+        self, values: dict[str, str], images: tuple[str, ...] = (), *, is_group: bool = False
+    ) -> tuple[ChatLine, ...]:
         """The lines of the prompt, pictures in the user's. Nothing in a value is taken for a placeholder."""
-        system, user = (_PLACEHOLDER.sub(lambda name: values[name[1]], part).strip() for part in self._parts)
+        parts = self._for_groups if is_group else self._for_private
+        system, user = (_PLACEHOLDER.sub(lambda name: values[name[1]], part).strip() for part in parts)
         lines = (ChatLine(role="system", text=system), ChatLine(role="user", text=user, images=images))
         return tuple(line for line in lines if line.text or line.images)
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """The system's message and the user's."""
+    system, mark, user = text.partition(USER_MARK)
+    return (system, user) if mark else ("", text)
 
 
 def load_template(folder: Path | None = None) -> Template:
@@ -80,12 +97,15 @@ def render_prompt(template: Template, question: Question) -> tuple[ChatLine, ...
             "now": _moment(question.at),
             "place": "群聊，大家都看得到回答" if question.is_group else "私聊",
             "long_term": _listed(map(_memory, question.facts)),
+            "group_memory": _listed(map(_memory, question.group_facts)),
+            "group_lines": _listed(map(_said_in_group, question.group_lines)),
             "knowledge": "\n\n".join(_passages(question.passages)) or _NONE,
             "short_term": _listed(map(_turn, question.short_term)),
             "quoted": f"引用：{_quotation(question.quoted)}\n\n" if question.quoted.strip() else "",
             "question": _masked(question.text) or (_PICTURE if question.images else ""),
         },
         question.images,
+        is_group=question.is_group,
     )
 
 
@@ -101,6 +121,12 @@ def _memory(recalled: RecalledFact) -> str:
 def _turn(turn: Turn) -> str:
     answer = f"\n- 你答：{_quotation(turn.answer)}" if turn.answer else ""
     return f"- 用户说：{_quotation(turn.question)}{answer}"
+
+
+def _said_in_group(line: GroupLine) -> str:
+    """Secrets were masked at the door, before the line was heard."""
+    name = "你" if line.is_bot else f"“{line.name or '某人'}”"
+    return f"- {name}：“{_line(line.text)}”"
 
 
 def _passages(retrieved: Sequence[RetrievedPassage]) -> Iterator[str]:

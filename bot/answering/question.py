@@ -7,6 +7,7 @@ from bot.conversation.markdown import flatten
 from bot.conversation.ports import Vector
 from bot.conversation.taps import without_taps
 from bot.conversation.turn import Turn
+from bot.groups.lines import GroupLine
 from bot.knowledge.retrieval import RetrievedPassage
 from bot.memory.recall import RecalledFact
 
@@ -30,6 +31,10 @@ class Question:
     at: datetime
     """Aware, UTC: when the person wrote."""
     is_group: bool
+    group_facts: tuple[RecalledFact, ...] = ()
+    """What the group remembers together, best first."""
+    group_lines: tuple[GroupLine, ...] = ()
+    """What was said in the group just before, oldest first. Context: not the person's words."""
     query_vector: Vector | None = None
     """The embedding of `text`, if there is one: what tells a near memory from one that is just there."""
     images: tuple[str, ...] = ()

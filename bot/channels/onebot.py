@@ -1,11 +1,14 @@
 # pyright: basic
 """OneBot v11, outgoing: pages → a QQ client, and what is known of them afterwards.
 
-Invariant: a page is handed to the client at most once, as a text segment, so that nothing in a reply
-is ever read as a CQ code; whatever is not certainly undelivered counts as unknown.
+Invariant: a page is handed to the client once, and once more only where a merged forward with it was refused for
+certain; always as a text segment, so that nothing in a reply is ever read as a CQ code; whatever is not certainly
+undelivered counts as unknown.
 """
 
+from collections import deque
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 
 import anyio
 from nonebot.adapters import Bot as AnyBot
@@ -19,13 +22,27 @@ from nonebot.adapters.onebot.v11 import Message as Segments
 from nonebot.adapters.onebot.v11.exception import ApiNotAvailable
 from nonebot.exception import WebSocketClosed
 
+from bot.alerts import OperatorAlerts
+from bot.channels.onebot_forward import alone, batches, nodes
+from bot.channels.onebot_troubles import Cause, Troubles, is_uncertain
 from bot.conversation.message import PLAYGROUND, Message
 from bot.delivery import GoesOn, SendOutcome, Sent, always
 
 _DEADLINE_SECONDS = 20.0
 """NapCat gives up on a send after about 10 s; later than this no answer will come."""
-_RETCODE_TIMEOUT = 1200
-"""NapCat: "Timeout". The message has often been delivered (PROTOCOLS.md §3)."""
+_CLOSED = frozenset({Cause.MUTED, Cause.ALL_MUTED, Cause.NO_PERMISSION})
+"""Where one form of a page is refused for this, so is every other."""
+
+
+class Ending(StrEnum):
+    """What became of one call."""
+
+    SENT = "sent"
+    REFUSED = "refused"
+    """Certainly not delivered, in this form."""
+    CLOSED = "closed"
+    """Certainly not delivered, and no other form would be."""
+    UNKNOWN = "unknown"
 
 
 class OneBotOutbox:
@@ -36,49 +53,89 @@ class OneBotOutbox:
 
     replies_passively = False
 
-    def __init__(self, bots: Callable[[], Mapping[str, AnyBot]]) -> None:
-        """`bots` gives the connected bots by their own id: `nonebot.get_bots`."""
+    def __init__(
+        self,
+        bots: Callable[[], Mapping[str, AnyBot]],
+        troubles: Troubles | None = None,
+        *,
+        name: str = "记得",
+    ) -> None:
+        """`bots` gives the connected bots by their own id: `nonebot.get_bots`. `name`: who speaks in a merged
+        forward."""
         self._bots = bots
+        self._troubles = troubles or Troubles(OperatorAlerts())
+        self._name = name
 
     def is_ready(self, message: Message) -> bool:
-        """The bot this message came to is connected."""
-        return self._bot_for(message) is not None
+        """The bot this message came to is connected, and logged in."""
+        bot = self._bot_for(message)
+        return bot is not None and self._troubles.is_online(bot.self_id)
 
     async def send(self, message: Message, pages: tuple[str, ...], goes_on: GoesOn = always) -> Sent:
-        """Answer `message`, page by page; in a group the first page names the asker.
+        """Answer `message`; in a group the first page names the asker. Of a long reply all but the first page
+        is folded into merged forwards; one that is refused for certain goes out page by page.
 
         FAILED only while no page may have arrived; UNKNOWN once one may have and one may not.
         Sending stops at the first page that fails or gets no answer.
         """
-        for number, page in enumerate(pages):
-            if number and not await goes_on(number):
-                return Sent(outcome=SendOutcome.SENT, pages=number)  # Forgotten meanwhile: there is no rest.
-            latest = await self._send_page(message, _page(message, page, is_first=number == 0))
-            if latest is not SendOutcome.SENT:
-                is_failed = latest is SendOutcome.FAILED and number == 0
+        if await self._is_silenced(message):
+            return Sent(outcome=SendOutcome.FAILED, pages=0)
+        done = 0
+        waiting = deque(batches(len(pages)))
+        while waiting:
+            if done and not await goes_on(done):
+                return Sent(outcome=SendOutcome.SENT, pages=done)  # Forgotten meanwhile: there is no rest.
+            batch = waiting.popleft()
+            ending = await self._send_batch(message, pages, batch)
+            if ending is Ending.SENT:
+                done = batch.stop
+            elif ending is Ending.REFUSED and len(batch) > 1:
+                waiting.extendleft(reversed(list(alone(batch))))
+            else:
+                is_failed = ending is not Ending.UNKNOWN and not done
                 outcome = SendOutcome.FAILED if is_failed else SendOutcome.UNKNOWN
-                return Sent(outcome=outcome, pages=number)
-        return Sent(outcome=SendOutcome.SENT, pages=len(pages))
+                return Sent(outcome=outcome, pages=done)
+        return Sent(outcome=SendOutcome.SENT, pages=done)
 
-    async def _send_page(self, message: Message, segments: Segments) -> SendOutcome:
+    async def _send_batch(self, message: Message, pages: tuple[str, ...], batch: range) -> Ending:
         bot = self._bot_for(message)
         if bot is None:
-            return SendOutcome.FAILED
+            return Ending.CLOSED
+        if len(batch) > 1:
+            folded = nodes(pages[batch.start : batch.stop], self_id=bot.self_id, name=self._name)
+            return await self._call(bot, message, "forward_msg", {"messages": folded})
+        page = _page(message, pages[batch.start], is_first=batch.start == 0)
+        return await self._call(bot, message, "msg", {"message": page})
+
+    async def _call(self, bot: Bot, message: Message, what: str, words: Mapping[str, Segments]) -> Ending:
         group = message.conversation.group
+        address = {"group_id": _number(group)} if group else {"user_id": _number(message.sender.openid)}
         try:
             with anyio.fail_after(_DEADLINE_SECONDS):
-                if group:
-                    await bot.call_api("send_group_msg", group_id=_number(group), message=segments)
-                else:
-                    user = _number(message.sender.openid)
-                    await bot.call_api("send_private_msg", user_id=user, message=segments)
+                await bot.call_api(f"send_{'group' if group else 'private'}_{what}", **address, **words)
         except ActionFailed as failure:
-            return _outcome_of(failure)
+            if is_uncertain(failure):
+                return Ending.UNKNOWN
+            cause = await self._troubles.refused(bot.self_id, group, failure)
+            return Ending.CLOSED if cause in _CLOSED else Ending.REFUSED
         except ApiNotAvailable:
-            return SendOutcome.FAILED
+            return Ending.CLOSED
         except (NetworkError, TimeoutError, WebSocketClosed):
-            return SendOutcome.UNKNOWN
-        return SendOutcome.SENT
+            return Ending.UNKNOWN
+        self._troubles.delivered(bot.self_id, group)
+        return Ending.SENT
+
+    async def _is_silenced(self, message: Message) -> bool:
+        """A ban is known, and holds for this bot."""
+        bot, group = self._bot_for(message), message.conversation.group
+        ban = self._troubles.ban_of(bot.self_id, group) if bot is not None and group else None
+        if bot is None or ban is None:
+            return False
+        if ban.is_everybodys and await _is_admin(bot, group):
+            self._troubles.lifted(bot.self_id, group)
+            return False
+        await self._troubles.held_back(bot.self_id, group, ban)
+        return True
 
     def _bot_for(self, message: Message) -> Bot | None:
         """The bot whose id the message is filed under; a try-out message goes to the newest client."""
@@ -90,18 +147,23 @@ class OneBotOutbox:
         return next((bot for bot in reversed(list(bots.values())) if isinstance(bot, Bot)), None)
 
 
+async def _is_admin(bot: Bot, group: str) -> bool:
+    """Whom no ban of a whole group silences. Unknown is no."""
+    try:
+        with anyio.fail_after(_DEADLINE_SECONDS):
+            member = await bot.call_api(
+                "get_group_member_info", group_id=_number(group), user_id=_number(bot.self_id)
+            )
+    except (ActionFailed, ApiNotAvailable, NetworkError, TimeoutError, WebSocketClosed):
+        return False
+    return isinstance(member, dict) and member.get("role") in ("owner", "admin")
+
+
 def _page(message: Message, page: str, *, is_first: bool) -> Segments:
     segments = Segments(MessageSegment.text(page))
     if is_first and message.conversation.group and message.sender.openid:
         return Segments([MessageSegment.at(message.sender.openid), MessageSegment.text(" "), *segments])
     return segments
-
-
-def _outcome_of(failure: ActionFailed) -> SendOutcome:
-    """A refusal is certain; a time-out inside the client is not."""
-    words = f"{failure.info.get('message')} {failure.info.get('msg')} {failure.info.get('wording')}"
-    is_timeout = failure.info.get("retcode") == _RETCODE_TIMEOUT or "timeout" in words.lower()
-    return SendOutcome.UNKNOWN if is_timeout or "超时" in words else SendOutcome.FAILED
 
 
 def _number(id_: str) -> int | str:

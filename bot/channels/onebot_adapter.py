@@ -5,18 +5,16 @@ Invariant: no frame of a client ends its connection or reaches the log with its 
 unusual ids or without fields that nobody reads is still a message; of two connections of one bot the newer lives.
 """
 
-# The looser models widen what the upstream ones declare, which is the whole point of them.
-# pyright: reportIncompatibleVariableOverride=false
-
 import asyncio
 import contextlib
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any, TypeAlias
 
 import anyio
 from nonebot.adapters.onebot.collator import Collator
 from nonebot.adapters.onebot.v11 import Adapter, Event, GroupMessageEvent, MessageEvent, PrivateMessageEvent
 from nonebot.adapters.onebot.v11.adapter import DEFAULT_MODELS
-from nonebot.adapters.onebot.v11.event import Anonymous, Sender
 from nonebot.adapters.onebot.v11.utils import log
 from nonebot.drivers import Driver, HTTPServerSetup, Request, Response, WebSocket
 from nonebot.exception import WebSocketClosed
@@ -24,59 +22,18 @@ from starlette.websockets import WebSocketDisconnect
 from typing_extensions import override
 
 from bot.channels.door import Watch
+from bot.channels.onebot_events import LooseGroupMessage, LoosePrivateMessage
 from bot.channels.onebot_guard import DETAILS, LIMIT_CHARACTERS, check_token, is_acceptable
 
 __all__ = ["LIMIT_CHARACTERS", "OneBotAdapter", "SkimmedSocket", "is_acceptable"]
 
+Noticed: TypeAlias = Callable[[Mapping[str, Any]], Coroutine[Any, Any, None]]
+"""Given an event's fields as they came."""
+
+_OTHERS = [model for model in DEFAULT_MODELS if model not in (GroupMessageEvent, PrivateMessageEvent)]
 _POLICY_VIOLATION = 1008
 _CLOSE_SECONDS = 5.0
 """A half-open connection takes no close frame; uvicorn drops it after its own pings went unanswered."""
-
-
-class LooseSender(Sender):
-    """A sender as implementations really send it."""
-
-    user_id: int | str | None = None
-    age: int | str | None = None
-    level: int | str | None = None
-
-
-class LooseAnonymous(Anonymous):
-    """An anonymous member whose id may be a string."""
-
-    id: int | str
-
-
-class LooseGroupMessage(GroupMessageEvent):
-    """A group message with ids of any kind and without fields that nobody reads."""
-
-    user_id: int | str
-    group_id: int | str
-    message_id: int | str
-    sub_type: str = "normal"
-    raw_message: str = ""
-    font: int = 0
-    sender: LooseSender = LooseSender()
-    anonymous: LooseAnonymous | None = None
-
-    @override
-    def get_event_description(self) -> str:
-        return f"Message {self.message_id}"
-
-
-class LoosePrivateMessage(PrivateMessageEvent):
-    """A private message with ids of any kind and without fields that nobody reads."""
-
-    user_id: int | str
-    message_id: int | str
-    sub_type: str = "friend"
-    raw_message: str = ""
-    font: int = 0
-    sender: LooseSender = LooseSender()
-
-    @override
-    def get_event_description(self) -> str:
-        return f"Message {self.message_id}"
 
 
 class OneBotAdapter(Adapter):
@@ -84,18 +41,28 @@ class OneBotAdapter(Adapter):
 
     event_models = Collator(
         "OneBot V11",
-        [*DEFAULT_MODELS, LooseGroupMessage, LoosePrivateMessage],
+        [*_OTHERS, LooseGroupMessage, LoosePrivateMessage],
         ("post_type", DETAILS, "sub_type"),
     )
 
     @override
     def __init__(
-        self, driver: Driver, *, takes_posts: bool = True, watch: Watch | None = None, **kwargs: Any
+        self,
+        driver: Driver,
+        *,
+        takes_posts: bool = True,
+        watch: Watch | None = None,
+        noticed: Noticed | None = None,
+        **kwargs: Any,
     ) -> None:
         """`takes_posts` False leaves the HTTP routes out: a post proves itself by the secret alone.
 
-        `watch` is told of each client without the token, and of each post without a signature.
+        `watch` is told of each client without the token, and of each post without a signature; `noticed`
+        of each notice and each sign of life, in the order in which they come.
         """
+        if noticed is not None:
+            # Nothing else sees every event in order, whichever way it came.
+            self.json_to_event = partial(self._noted_event, noticed)
         self._takes_posts = takes_posts
         self._watch = watch
         self._seats: dict[str, Seat] = {}
@@ -122,6 +89,14 @@ class OneBotAdapter(Adapter):
         if refusal is not None and self._watch is not None:
             self._watch.refused()
         return refusal
+
+    def _noted_event(self, noticed: Noticed, json_data: Any) -> Event | None:
+        event = type(self).json_to_event(json_data)
+        if event is not None and event.post_type in ("notice", "meta_event"):
+            task = asyncio.create_task(noticed(json_data))
+            task.add_done_callback(self.tasks.discard)
+            self.tasks.add(task)
+        return event
 
     @classmethod
     @override

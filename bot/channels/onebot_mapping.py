@@ -4,17 +4,17 @@ Invariant: identity comes from ids alone (never a nickname or card), and `Messag
 the sender typed: no mention, no quotation, no forwarded or shared content.
 """
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from nonebot.adapters import Event
-from nonebot.adapters.onebot.v11 import Message as Segments
-from nonebot.adapters.onebot.v11 import MessageEvent, MessageSegment, NoticeEvent
+from nonebot.adapters.onebot.v11 import MessageEvent, NoticeEvent
 
 from bot.channels.calling import Calls
+from bot.channels.onebot_content import kind_of, media_of, own_words, quoted_of
 from bot.conversation.message import AccountKey, Conversation, Kind, Message, Role
+from bot.conversation.shown_name import shown_name
 
 CHANNEL = "onebot"
 
@@ -24,12 +24,6 @@ _EVERYBODY = frozenset({"all", "0"})
 """What a mention of everyone names; Lagrange writes 0 (Lagrange.Core #797)."""
 _MILLISECONDS_FROM = 1e11
 """A `time` beyond this is in milliseconds: NapCat falls back to Date.now()."""
-_SPOKEN = frozenset({"text", "at", "reply", "face", "anonymous"})
-"""Segments that are words, or decorate them. Everything else is an attachment."""
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-"""JSON may carry NUL and lone surrogates; neither SQLite nor the embedded model takes them."""
-_LONGEST_QUOTE = 1_000
-"""Characters of a quoted message that are kept: it is context, not content."""
 
 
 class OneBotMapping:
@@ -66,22 +60,26 @@ class OneBotMapping:
             return None
         segments = event.original_message
         mentions = [str(segment.data.get("qq", "")) for segment in segments if segment.type == "at"]
-        text = _own_words(segments)
+        text = own_words(segments)
         is_named = not is_group or self_id in mentions or _quotes(event, self_id)
         text, is_called = self._calls.taken_off(text, is_addressed=is_named, is_group=is_group)
         others = dict.fromkeys(qq for qq in mentions if qq and qq != self_id and qq not in _EVERYBODY)
         return Message(
             # Some implementations count message ids per conversation, and begin anew at each start.
             key=f"{conversation.group or 'private'}:{openid}:{event.message_id}:{_seconds(event)}",
-            kind=_kind(text, segments),
+            kind=kind_of(text, segments),
             sender=AccountKey(channel=CHANNEL, app_id=app_id, openid=openid),
             conversation=conversation,
             text=text,
             sent_at=self._sent_at(event),
             is_addressed=is_named or is_called or event.to_me,
-            quoted=_quoted(event),
+            quoted=quoted_of(event, segments),
             mentioned=tuple(AccountKey(channel=CHANNEL, app_id=app_id, openid=qq) for qq in others),
             role=_role(event),
+            media=media_of(segments),
+            shown_name=(shown_name(event.sender.card) or shown_name(event.sender.nickname))
+            if is_group
+            else "",
         )
 
     def _noticed(self, event: NoticeEvent, self_id: str, app_id: str) -> Message | None:
@@ -139,36 +137,9 @@ def _role(event: MessageEvent) -> Role:
         return Role.MEMBER
 
 
-def _own_words(segments: Iterable[MessageSegment]) -> str:
-    """The typed text. A mention leaves one space, so that words on both sides of it stay apart."""
-    words = ""
-    for segment in segments:
-        if segment.type == "text":
-            typed = str(segment.data.get("text") or "")
-            words += typed.lstrip() if words.endswith(" ") else typed
-        elif segment.type == "at" and words and not words[-1].isspace():
-            words += " "
-    return _UNSTORABLE.sub("", words).strip()
-
-
-def _kind(text: str, segments: Segments) -> Kind:
-    if text:
-        return Kind.TEXT
-    attachments = [segment.type for segment in segments if segment.type not in _SPOKEN]
-    if not attachments:
-        return Kind.TEXT
-    return Kind.VOICE if set(attachments) == {"record"} else Kind.UNSUPPORTED
-
-
 def _quotes(event: MessageEvent, self_id: str) -> bool:
     """Whether it replies to something the bot said."""
     return event.reply is not None and str(event.reply.sender.user_id) == self_id
-
-
-def _quoted(event: MessageEvent) -> str:
-    if event.reply is None:
-        return ""
-    return _own_words(event.reply.message)[:_LONGEST_QUOTE]
 
 
 def _seconds(event: Any) -> int:

@@ -18,6 +18,7 @@ from nonebot.adapters.qq.exception import ActionFailed, ApiNotAvailable, AuditEx
 from nonebot.adapters.qq.utils import escape
 from pydantic import ValidationError
 
+from bot.alerts import Alerts, OperatorAlerts
 from bot.channels.qq_errors import Verdict, code_of, fix_of, verdict_of
 from bot.channels.qq_mapping import GUILD_CHANNEL
 from bot.channels.qq_pages import QQPages, halves
@@ -93,18 +94,19 @@ class QQOutbox:
         pages: QQPages,
         mark_page: Callable[[str, int, int], str],
         *,
-        tell: Callable[[str], object] = logger.warning,
+        alerts: Alerts | None = None,
         pause: Callable[[float], Awaitable[object]] = anyio.sleep,
     ) -> None:
         """`bots` gives the connected bots by their own id: `nonebot.get_bots`. `mark_page(page, number, total)`
-        tells how to get the next page. `tell` speaks to the operator."""
+        tells how to get the next page."""
         self._bots = bots
         self._pages = pages
         self._mark_page = mark_page
-        self._tell = tell
+        self._alerts = alerts or OperatorAlerts()
         self._pause = pause
         self._over: dict[str, None] = {}
         self._told: set[tuple[str, str, int]] = set()
+        """App, group and code of what the operator was told and is not over."""
 
     def is_ready(self, message: Message) -> bool:
         """The bot this message came to is connected, and the message is not known to take no more replies."""
@@ -148,15 +150,17 @@ class QQOutbox:
                 await bot.get_access_token()
         except (NetworkError, httpx.HTTPError, OSError, TimeoutError, ValueError) as error:
             logger.warning("QQ 没有给 access_token：{}", type(error).__name__)
-            self._tell_once(message, 0, "取不到 access_token，请检查 QQ__APP_ID、QQ__SECRET 和网络")
+            await self._tell(message, 0, "取不到 access_token，请检查 QQ__APP_ID、QQ__SECRET 和网络")
             return False
         return True
 
-    def _note(self, message: Message, verdict: Verdict | None, code: int) -> None:
-        """Remember what is over; tell the operator once of what they have to change, until it works again."""
+    async def _note(self, message: Message, verdict: Verdict | None, code: int) -> None:
+        """Remember what is over; tell the operator of what they have to change, until it works again."""
         place = (message.conversation.app_id, message.conversation.group)
         if verdict is Verdict.DELIVERED:
-            self._told = {told for told in self._told if told[:2] != place}
+            for told in [told for told in self._told if told[:2] == place]:
+                self._told.discard(told)
+                self._alerts.settle(_key(told))
             return
         logger.warning("QQ 没有收下这一页：代码 {}（{}）", code, verdict.value if verdict else "不明")
         if verdict is Verdict.OVER:
@@ -164,15 +168,19 @@ class QQOutbox:
             if len(self._over) > _REMEMBERED:
                 del self._over[next(iter(self._over))]
         elif verdict is Verdict.FORBIDDEN:
-            self._tell_once(message, code, fix_of(code))
+            await self._tell(message, code, fix_of(code))
 
-    def _tell_once(self, message: Message, code: int, fix: str) -> None:
-        where = (message.conversation.app_id, message.conversation.group, code)
-        if where in self._told:
-            return
-        self._told.add(where)
-        place = "在一个群里" if message.conversation.group else ""
-        self._tell(f"QQ 机器人 {message.conversation.app_id} {place}发不出回复：{fix}（错误码 {code}）")
+    async def _tell(self, message: Message, code: int, fix: str) -> None:
+        app_id, group = message.conversation.app_id, message.conversation.group
+        told = (app_id, group, code)
+        self._told.add(told)
+        # A group's openid is shown nowhere in QQ: it would tell nobody which one it is.
+        place = "在一个群里" if group else ""
+        await self._alerts.tell(_key(told), f"QQ 机器人 {app_id} {place}发不出回复：{fix}（错误码 {code}）")
+
+
+def _key(told: tuple[str, str, int]) -> str:
+    return ":".join(("qq", *map(str, told)))
 
 
 class _Sending:
@@ -232,7 +240,7 @@ class _Sending:
             verdict = Verdict.AGAIN if isinstance(error.__cause__, _NEVER_LEFT) else None
         except (TimeoutError, ValueError):
             verdict = None
-        self._outbox._note(self._message, verdict, code)
+        await self._outbox._note(self._message, verdict, code)
         return verdict
 
     def _fields(self, seq: int, text: str) -> dict[str, object]:

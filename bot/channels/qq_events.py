@@ -68,6 +68,7 @@ class LooseMember(GroupMemberAuthor):
     bot: bool | None = None
     member_openid: str = ""
     member_role: str | None = None
+    username: str | None = None
 
 
 class LooseMention(GroupMentionUser):

@@ -31,6 +31,7 @@ from bot.channels.calling import Calls
 from bot.channels.qq_content import kind_of, media_of, own_words, quoted_of
 from bot.channels.qq_events import LooseC2CMessage, LooseGroupMessage
 from bot.conversation.message import AccountKey, Conversation, Kind, Message, Role
+from bot.conversation.shown_name import shown_name
 
 CHANNEL = "qq"
 GUILD_CHANNEL = "channel-"
@@ -104,6 +105,7 @@ class QQMapping:
             unionid=(event.author.union_openid or "").strip(),
             role=_role(event.author.member_role) if is_group else Role.MEMBER,
             media=media_of(event),
+            shown_name=shown_name(event.author.username) if is_group else "",
         )
 
     def _said_in_guild(self, event: GuildMessageEvent, app_id: str, bot_id: str) -> Message | None:
@@ -133,6 +135,7 @@ class QQMapping:
             unionid=(event.author.union_openid or "").strip(),
             role=Role.MEMBER if is_direct else _guild_role(event),
             media=media_of(event),
+            shown_name="" if is_direct else _name_in_guild(event),
         )
 
     def _came_or_went(self, event: FriendRobotEvent | GroupRobotEvent, app_id: str) -> Message | None:
@@ -202,6 +205,10 @@ def _role(stated: str | None) -> Role:
         return Role(stated or "")
     except ValueError:
         return Role.MEMBER
+
+
+def _name_in_guild(event: GuildMessageEvent) -> str:
+    return shown_name(event.member and event.member.nick) or shown_name(event.author.username)
 
 
 def _guild_role(event: GuildMessageEvent) -> Role:

@@ -1,4 +1,4 @@
-"""/清除记忆: all of one's own memory, or a superuser's clearing of another's.
+"""/清除记忆: all of one's own memory, or a superuser's clearing of another's; /清除群记忆: a group's.
 
 Invariant: nothing is cleared without its sender's 「确认」 within five minutes; a superuser's right is
 asked again at that moment; whoever has none learns nothing about the person they named.
@@ -8,17 +8,15 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 
-from loguru import logger
-
 from bot.commands.context import Asker
-from bot.conversation.errors import StoreUnavailable
+from bot.commands.groups import CLEAR_GROUP, GroupCommands
 from bot.conversation.message import AccountKey
 from bot.conversation.ports import Clock
 from bot.conversation.scope import PersonId
 from bot.conversation.text import clean, clip
 from bot.conversation.wording import Wording
+from bot.erasing import Erasing
 from bot.memory.fact import ForgetReceipt
-from bot.memory.ports import PersonClearer, TurnWindow
 from bot.ports import AuditLog, Confirmation, ConfirmationStore
 from identity.authority import Authority
 from identity.directory import Directory
@@ -48,13 +46,13 @@ class Target:
 
 
 class ClearingCommands:
-    """/清除记忆, 「确认」, 「取消」."""
+    """/清除记忆, /清除群记忆, 「确认」, 「取消」."""
 
     def __init__(
         self,
         *,
-        facts: PersonClearer,
-        window: TurnWindow,
+        erasing: Erasing,
+        groups: GroupCommands,
         confirmations: ConfirmationStore,
         audit: AuditLog,
         accounts: AccountStore,
@@ -63,8 +61,8 @@ class ClearingCommands:
         wording: Wording,
         clock: Clock,
     ) -> None:
-        self._facts = facts
-        self._window = window
+        self._erasing = erasing
+        self._groups = groups
         self._confirmations = confirmations
         self._audit = audit
         self._accounts = accounts
@@ -82,6 +80,13 @@ class ClearingCommands:
         await self._wait(asker, Confirmation(action=CLEAR_SELF, argument="", reason=""))
         return self._wording.say("clear_self_ask")
 
+    async def ask_for_group(self, asker: Asker) -> str:
+        """First step for a whole group's memory."""
+        answer, waiting = await self._groups.ask_to_clear(asker)
+        if waiting is not None:
+            await self._wait(asker, waiting)
+        return answer
+
     async def confirm(self, asker: Asker) -> str | None:
         """Second step. None: nothing waits for it."""
         pending = await self._confirmations.pending(asker.account.id)
@@ -89,11 +94,15 @@ class ClearingCommands:
             return None
         if pending.action == CLEAR_SELF and asker.is_in_group:
             return self._wording.say("private_only")
+        if pending.action == CLEAR_GROUP and asker.message.conversation.place != pending.argument:
+            return self._wording.say("group_clear_there")
         taken = await self._confirmations.take(asker.account.id)
         if taken is None:
             return None
         if taken.action == CLEAR_SELF:
             return await self._clear_self(asker)
+        if taken.action == CLEAR_GROUP:
+            return await self._groups.clear(asker, taken)
         return await self._clear_other(asker, taken)
 
     async def cancel(self, asker: Asker) -> str | None:
@@ -163,22 +172,12 @@ class ClearingCommands:
         )
 
     async def _clear(self, asker: Asker, person: PersonId, action: str, reason: str) -> ForgetReceipt:
-        accounts = await self._accounts.accounts_of(person)
-        receipt = await self._facts.clear_person(person)
+        receipt = await self._erasing.person(person, seen_in=(asker.scope,))
         detail = (
             f"facts={receipt.facts} turns={receipt.turns} jobs={receipt.jobs} "
             f"deliveries={receipt.deliveries} vectors={receipt.vectors}"
         )
         await self._audit.record(asker.message.sender, action, person, reason, detail)
-        scopes = {account.scope("") for account in accounts if account.person == person}
-        if asker.scope.person == person:
-            scopes.add(asker.scope)
-        for scope in scopes:
-            try:
-                await self._window.drop(scope)
-            except StoreUnavailable as error:
-                # The epoch has passed, so nothing reads it again; it only lives until its TTL.
-                logger.warning("清除后短期记忆的缓存没能刷新，等它过期：{}", error)
         return receipt
 
 

@@ -13,6 +13,7 @@ from bot.conversation.errors import StoreUnavailable
 from bot.conversation.local_time import local_date
 from bot.conversation.text import clip
 from bot.conversation.wording import Wording
+from bot.groups.lines import GroupLines
 from bot.memory.explicit import facts_of_explicit
 from bot.memory.fact import Fact, NewFact
 from bot.memory.forget import Forget
@@ -27,10 +28,13 @@ FACT_CHARACTERS = 80
 class MemoryCommands:
     """/我的记忆, /记住, /忘记."""
 
-    def __init__(self, facts: FactStore, window: TurnWindow, forget: Forget, wording: Wording) -> None:
+    def __init__(
+        self, facts: FactStore, window: TurnWindow, forget: Forget, lines: GroupLines, wording: Wording
+    ) -> None:
         self._facts = facts
         self._window = window
         self._forget = forget
+        self._lines_of_groups = lines
         self._wording = wording
 
     async def show(self, asker: Asker) -> str:
@@ -61,6 +65,7 @@ class MemoryCommands:
         if not forgotten.facts:
             return self._wording.say("forget_nothing", words=clip(words, FACT_CHARACTERS))
         answer = self._forgotten(asker, forgotten.facts)
+        self._lines_of_groups.drop_account(asker.account.key)
         try:
             await self._window.drop(asker.scope)
         except StoreUnavailable as error:

@@ -28,6 +28,13 @@ class Command(StrEnum):
     CONFIRM = "confirm"
     CANCEL = "cancel"
     HUMAN = "human"
+    SWITCH_ON = "switch_on"
+    SWITCH_OFF = "switch_off"
+    GROUP_MEMORY = "group_memory"
+    GROUP_REMEMBER = "group_remember"
+    GROUP_FORGET = "group_forget"
+    GROUP_CLEAR = "group_clear"
+    OPEN = "open"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +62,18 @@ _SLASH = {
     **dict.fromkeys(("确认", "confirm"), Command.CONFIRM),
     **dict.fromkeys(("取消", "cancel"), Command.CANCEL),
     **dict.fromkeys(("人工", "human"), Command.HUMAN),
+    **dict.fromkeys(("开启", "on"), Command.SWITCH_ON),
+    **dict.fromkeys(("关闭", "off"), Command.SWITCH_OFF),
+    **dict.fromkeys(("群记忆", "groupmemory"), Command.GROUP_MEMORY),
+    **dict.fromkeys(("群记住", "groupremember"), Command.GROUP_REMEMBER),
+    **dict.fromkeys(("群忘记", "groupforget"), Command.GROUP_FORGET),
+    **dict.fromkeys(("清除群记忆", "清空群记忆", "groupclear"), Command.GROUP_CLEAR),
+    **dict.fromkeys(("群里可用", "open"), Command.OPEN),
 }
-_GLUED = ("记住", "记一下", "忘记", "忘掉", "清除记忆", "清空记忆", "查人", "认领")
+_GLUED = (
+    *("记住", "记一下", "忘记", "忘掉", "清除记忆", "清空记忆", "查人", "认领"),
+    *("群记住", "群忘记", "群里可用"),
+)
 """Chinese is written without spaces: 「/忘记尺码」 is /忘记 with an argument."""
 
 _WHOLE = {
@@ -113,6 +130,17 @@ def parse(text: str) -> Call | None:
     if len(text) <= _LONGEST_WHOLE and (command := _WHOLE.get(content(text))) is not None:
         return Call(command=command, is_plain=True)
     return _parse_forget(text) if len(text) <= _LONGEST_FORGET else None
+
+
+def is_slash_command(text: str) -> bool:
+    """Any command of ours, with its slash."""
+    rest = after_slash(text)
+    return rest is not None and _parse_slash(rest) is not None
+
+
+def is_switching_on(text: str) -> bool:
+    call = parse(text)
+    return call is not None and call.command is Command.SWITCH_ON
 
 
 def _parse_slash(rest: str) -> Call | None:

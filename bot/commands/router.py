@@ -4,16 +4,27 @@ Invariant: whatever isn't a command, or may have been talk and finds nothing to 
 None, so that no message is swallowed.
 """
 
-from loguru import logger
-
+from bot.alerts import Alerts
 from bot.commands.clearing import ClearingCommands
-from bot.commands.context import DEGRADED, HUMAN, Asker, CommandContext, CommandReply, StatusReport
+from bot.commands.context import (
+    DEGRADED,
+    HUMAN,
+    Asker,
+    CommandContext,
+    CommandReply,
+    StatusReport,
+    channel_name,
+)
+from bot.commands.groups import GroupCommands
 from bot.commands.held import HeldAnswers
 from bot.commands.memory import MemoryCommands
 from bot.commands.parsing import Call, Command, parse
 from bot.commands.people import PeopleCommands
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
+from bot.erasing import Erasing
+from bot.groups.lines import GroupLines
+from bot.groups.switch import GroupSwitch
 from bot.memory.explicit import explicit_memory
 from bot.memory.forget import Forget
 from bot.memory.ports import FactStore, TurnWindow
@@ -37,6 +48,9 @@ class Commands:
         facts: FactStore,
         window: TurnWindow,
         forget: Forget,
+        erasing: Erasing,
+        lines: GroupLines,
+        switch: GroupSwitch,
         deliveries: DeliveryStore,
         confirmations: ConfirmationStore,
         audit: AuditLog,
@@ -44,15 +58,27 @@ class Commands:
         directory: Directory,
         authority: Authority,
         status: StatusReport,
+        alerts: Alerts,
         wording: Wording,
         clock: Clock,
     ) -> None:
-        self._memory = MemoryCommands(facts, window, forget, wording)
+        self._memory = MemoryCommands(facts, window, forget, lines, wording)
         self._people = PeopleCommands(directory, authority, wording)
         self._held = HeldAnswers(deliveries, wording)
-        self._clearing = ClearingCommands(
+        self._groups = GroupCommands(
             facts=facts,
-            window=window,
+            forget=forget,
+            erasing=erasing,
+            switch=switch,
+            accounts=accounts,
+            directory=directory,
+            authority=authority,
+            audit=audit,
+            wording=wording,
+        )
+        self._clearing = ClearingCommands(
+            erasing=erasing,
+            groups=self._groups,
             confirmations=confirmations,
             audit=audit,
             accounts=accounts,
@@ -63,6 +89,7 @@ class Commands:
         )
         self._authority = authority
         self._status = status
+        self._alerts = alerts
         self._wording = wording
 
     async def handle(self, context: CommandContext) -> CommandReply | None:
@@ -85,7 +112,7 @@ class Commands:
             # What it asked for was still being made, and has been shown since: there is nothing to add.
             return CommandReply(text="") if page is None and context.has_waited else page
         if call.command is Command.HUMAN:
-            return CommandReply(text=self._ask_for_human(asker), decided_by=HUMAN)
+            return CommandReply(text=await self._ask_for_human(asker), decided_by=HUMAN)
         return _reply(await self._carry_out(call, asker) or self._nothing_to_do(call))
 
     def _nothing_to_do(self, call: Call) -> str | None:
@@ -111,6 +138,23 @@ class Commands:
             case Command.CONFIRM:
                 return await self._clearing.confirm(asker)
             case _:
+                return await self._about_a_group(call, asker)
+
+    async def _about_a_group(self, call: Call, asker: Asker) -> str:
+        match call.command:
+            case Command.SWITCH_ON | Command.SWITCH_OFF:
+                return await self._groups.switch(asker, is_on=call.command is Command.SWITCH_ON)
+            case Command.GROUP_MEMORY:
+                return await self._groups.show(asker)
+            case Command.GROUP_REMEMBER:
+                return await self._groups.remember(asker, call.argument)
+            case Command.GROUP_FORGET:
+                return await self._groups.forget(asker, call.argument)
+            case Command.GROUP_CLEAR:
+                return await self._clearing.ask_for_group(asker)
+            case Command.OPEN:
+                return await self._groups.open(asker, call.argument)
+            case _:
                 return await self._about_the_house(call.command, asker)
 
     async def _about_the_house(self, command: Command, asker: Asker) -> str:
@@ -122,9 +166,11 @@ class Commands:
             case _:
                 return await self._help(asker)
 
-    def _ask_for_human(self, asker: Asker) -> str:
-        """The operator hears of it through the log; the person may go on talking meanwhile."""
-        logger.warning("{} 号人（{}）要找真人", asker.account.person, asker.message.sender.channel)
+    async def _ask_for_human(self, asker: Asker) -> str:
+        """The operator hears of it, at most once an hour of each; the person may go on talking meanwhile."""
+        person, channel = asker.account.person, channel_name(self._wording, asker.message.sender.channel)
+        key = f"human:{person}:{asker.message.sent_at:%Y%m%d%H}"
+        await self._alerts.tell(key, f"{person} 号人（{channel}）要找真人，请去回复")
         return self._wording.say("human_leave_message")
 
     async def _for_stranger(self, call: Call | None) -> CommandReply | None:
@@ -141,9 +187,12 @@ class Commands:
                 return _reply(self._wording.say("anonymous"))
 
     async def _help(self, asker: Asker) -> str:
+        text = self._wording.say("help")
+        if asker.is_in_group:
+            text = self._wording.say("help_group", help=text)
         if await self._authority.is_superuser(asker.message.sender):
-            return self._wording.say("help_superuser", help=self._wording.say("help"))
-        return self._wording.say("help")
+            return self._wording.say("help_superuser", help=text)
+        return text
 
     async def _state(self, asker: Asker) -> str:
         if asker.is_in_group or not await self._authority.is_superuser(asker.message.sender):

@@ -3,17 +3,22 @@
 Invariant: nothing is opened or started here.
 """
 
+import random
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
+from bot.alerts import Alerts
 from bot.answering.answerer import Answerer, ModelAnswerer
 from bot.answering.drafts import Drafts
 from bot.answering.extractive import ExtractiveAnswerer
 from bot.answering.prompt import load_template
-from bot.assistant import Assistant, Policy
+from bot.assistant import Assistant
 from bot.closing import Closing
 from bot.commands import Commands
 from bot.commands.context import StatusReport
+from bot.commands.parsing import is_slash_command, is_switching_on
 from bot.container.channels import Channels
 from bot.container.models import Models
 from bot.container.stores import Stores
@@ -21,7 +26,14 @@ from bot.conversation.message import AccountKey
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
 from bot.dressing import Dressing
+from bot.erasing import Erasing
 from bot.first_contact import FirstContact
+from bot.groups.group_chats import GroupChats
+from bot.groups.lines import GroupLines
+from bot.groups.loops import LoopGuard
+from bot.groups.quiet import read_hours
+from bot.groups.speaking import Manners, WhenToSpeak
+from bot.groups.switch import GroupSwitch
 from bot.journal import Journal
 from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.retrieval import Retrieval
@@ -36,6 +48,7 @@ from bot.pacing import Pace
 from bot.persona import Personas
 from bot.quick_replies import QuickReplies
 from bot.reactions import Reactions
+from bot.recollection import Recollection
 from bot.rules.faq_file import FaqFile
 from bot.settings import Settings
 from bot.storage.vectors.flat import FaissFlat
@@ -65,6 +78,9 @@ class Assembly:
     metrics: Metrics
     journal: Journal
     pace: Pace
+    lines: GroupLines
+    switch: GroupSwitch
+    alerts: Alerts
 
     def assistant(
         self,
@@ -74,7 +90,8 @@ class Assembly:
         on_work: Callable[[], None],
     ) -> Assistant:
         stores, settings, wording, clock = self.stores, self.settings, self.wording, self.clock
-        commands = self._commands(status)
+        erasing = Erasing(facts=stores.facts, window=self.window, lines=self.lines, accounts=stores.accounts)
+        commands = self._commands(status, erasing)
         first_contact = FirstContact(stores.accounts, wording, lambda app_id: self.personas.of(app_id).name())
         quick_replies = QuickReplies(
             faq=self.faq,
@@ -86,11 +103,11 @@ class Assembly:
         )
         return Assistant(
             directory=self.directory,
+            groups=self._groups(),
             reactions=Reactions(
                 first_contact=first_contact,
                 quick_replies=quick_replies,
-                facts=stores.facts,
-                window=self.window,
+                erasing=erasing,
                 wording=wording,
             ),
             dressing=Dressing(
@@ -102,8 +119,14 @@ class Assembly:
             ),
             quick_replies=quick_replies,
             commands=commands,
-            recall=Recall(facts=stores.facts, index=self._index(), clock=clock),
+            recollection=Recollection(
+                recall=Recall(facts=stores.facts, index=self._index(), clock=clock),
+                directory=self.directory,
+                metrics=self.metrics,
+                k=settings.memory.recall_k,
+            ),
             retrieval=Retrieval(stores.passages, FaissFlat, self.models.embedder, self.catalogue),
+            knowledge_k=settings.knowledge.k,
             embedder=self.models.embedder,
             answerer=self._answerer(),
             persona=lambda app_id: self.personas.of(app_id).text(),
@@ -114,11 +137,30 @@ class Assembly:
             closing=self._closing(on_work),
             wording=wording,
             pace=self.pace,
-            policy=Policy(recall_k=settings.memory.recall_k, knowledge_k=settings.knowledge.k),
             clock=clock,
-            metrics=self.metrics,
             journal=self.journal,
         )
+
+    def _groups(self) -> GroupChats:
+        group = self.settings.group
+        manners = Manners(
+            keywords=group.keywords,
+            random_rate=group.random_rate,
+            quiet=read_hours(group.quiet_hours),
+            cooldown=timedelta(seconds=group.cooldown_seconds),
+            commands_need_call=group.commands_need_call,
+        )
+        loops = LoopGuard(longest=group.loop_replies, other_bots=group.other_bots, monotonic=time.monotonic)
+        speaking = WhenToSpeak(
+            switch=self.switch,
+            loops=loops,
+            manners=manners,
+            is_switching_on=is_switching_on,
+            is_command=is_slash_command,
+            clock=self.clock,
+            random=random.random,
+        )
+        return GroupChats(lines=self.lines, speaking=speaking)
 
     def consolidation(self) -> Consolidation:
         chat, prompts = self.models.chat, self.settings.data_folder / "prompts"
@@ -149,12 +191,15 @@ class Assembly:
             keeps_memory=self.settings.memory.consent == "on",
         )
 
-    def _commands(self, status: StatusReport) -> Commands:
+    def _commands(self, status: StatusReport, erasing: Erasing) -> Commands:
         stores = self.stores
         return Commands(
             facts=stores.facts,
             window=self.window,
             forget=Forget(stores.facts),
+            erasing=erasing,
+            lines=self.lines,
+            switch=self.switch,
             deliveries=stores.deliveries,
             confirmations=stores.confirmations,
             audit=stores.audit,
@@ -162,6 +207,7 @@ class Assembly:
             directory=self.directory,
             authority=self.authority,
             status=status,
+            alerts=self.alerts,
             wording=self.wording,
             clock=self.clock,
         )
@@ -179,6 +225,7 @@ class Assembly:
             model=self.models.chat,
             vision=self.models.vision,
             fallback=self.extractive,
+            alerts=self.alerts,
             wording=self.wording,
             template=load_template(self.settings.data_folder / "prompts"),
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from loguru import logger
 
+from bot.alerts import OperatorAlerts
 from bot.answering.drafts import Drafts
 from bot.answering.extractive import ExtractiveAnswerer
 from bot.container.assembly import Assembly
@@ -23,6 +24,8 @@ from bot.conversation.errors import TransientError
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
 from bot.delivery import DeliveryDesk
+from bot.groups.lines import GroupLines
+from bot.groups.switch import GroupSwitch
 from bot.journal import Journal
 from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.ingest import Ingest
@@ -54,13 +57,18 @@ class House:
     """Everything, put together. `open` before the first message, `close` after the last."""
 
     def __init__(
-        self, settings: Settings, channels: Channels | None = None, clock: Clock | None = None
+        self,
+        settings: Settings,
+        channels: Channels | None = None,
+        clock: Clock | None = None,
+        alerts: OperatorAlerts | None = None,
     ) -> None:
         """Reads the persona and the wording, makes the data folder's secrets; opens nothing yet.
 
         Raises ConfigurationError.
         """
         channels, clock = channels or Channels(), clock or SystemClock()
+        self._alerts = alerts or OperatorAlerts()
         folder = settings.data_folder
         self.settings = settings
         self.wording = Wording.load(settings.language, folder / "wording.toml")
@@ -78,6 +86,8 @@ class House:
         self.catalogue = CatalogueFile(folder / "products.csv")
         self._faq = FaqFile(_with_default(folder / "faq.yaml", HOUSE_FOLDER / "rules" / "default_faq.yaml"))
         self.drafts = Drafts()
+        self._lines = GroupLines(settings.group.lines, clock)
+        self._switch = GroupSwitch(self.stores.group_switches)
         self._pace = Pace()
         assembly = Assembly(
             settings=settings,
@@ -97,6 +107,9 @@ class House:
             metrics=self.metrics,
             journal=self.journal,
             pace=self._pace,
+            lines=self._lines,
+            switch=self._switch,
+            alerts=self._alerts,
         )
         self.status = StatusBoard(
             jobs=self.stores.jobs,
@@ -108,7 +121,9 @@ class House:
         self.assistant = assembly.assistant(
             status=self.status.report, was_unreached=self.desk.was_unreached, on_work=self._wake_worker
         )
-        self.turnstile = Turnstile(self.stores.inbox, OrderWatch(self.assistant, self.metrics), self.desk)
+        self.turnstile = Turnstile(
+            self.stores.inbox, OrderWatch(self.assistant, self.metrics), self.desk, self._alerts
+        )
         self.worker = Worker(
             jobs=self.stores.jobs,
             deliveries=self.stores.deliveries,
@@ -116,6 +131,7 @@ class House:
             turnstile=self.turnstile,
             pace=self._pace,
             metrics=self.metrics,
+            alerts=self._alerts,
             clock=clock,
         )
         self.watch = Watch(
@@ -148,6 +164,7 @@ class House:
         await asyncio.to_thread(self.stores.prepare)
         await self.stores.database.open()
         await self.stores.wechat_replies.open()
+        await self._switch.load()
 
     async def begin_work(self) -> None:
         """Take up what a stop or a crash left, and start the worker. After `open`, in the bot alone."""
@@ -156,6 +173,7 @@ class House:
         if (code := await self.authority.issue_claim_code()) is not None:
             logger.info("首次启动：向机器人发送“/认领 {}”的人成为管理员，此码只显示这一次", code)
         self._supervisor.start("worker", self.worker.run)
+        self._supervisor.start("alerts", self._alerts.run)
         self._supervisor.start("loop lag", LoopLag(self.metrics).run)
         self._supervisor.start("old backups", self.stores.keep_pruning)
         self._warming = asyncio.create_task(self._warm())

@@ -18,6 +18,7 @@ from bot.storage.sql.confirmations import SqlConfirmations
 from bot.storage.sql.database import Database
 from bot.storage.sql.deliveries import PROMISE, SqlDeliveries
 from bot.storage.sql.exporting import export_person
+from bot.storage.sql.group_switches import SqlGroupSwitches
 from bot.storage.sql.inbox import SqlInbox
 from bot.storage.sql.jobs import SqlJobs
 from bot.storage.sql.ledger import SqlLedger
@@ -73,6 +74,7 @@ class Stores:
         self.confirmations = SqlConfirmations(database, clock)
         self.deliveries = MeteredDeliveries(database, clock, metrics=metrics)
         self.facts = MeteredFacts(database, clock, self.forgotten, metrics=metrics)
+        self.group_switches = SqlGroupSwitches(database, clock)
         self.inbox = SqlInbox(database, clock)
         self.jobs = SqlJobs(database, clock)
         self.ledger = SqlLedger(database, clock)

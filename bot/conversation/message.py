@@ -118,6 +118,8 @@ class Message:
     role: Role = Role.MEMBER
     media: tuple[Media, ...] = ()
     """What an IMAGE shows."""
+    shown_name: str = ""
+    """What the group calls the sender: for display alone. Anybody may have any name."""
 
     @property
     def is_anonymous(self) -> bool:

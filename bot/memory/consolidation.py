@@ -8,13 +8,15 @@ from collections.abc import Sequence
 
 from bot.conversation.errors import EmbedderUnavailable, JideError
 from bot.conversation.ports import Embedder, Matrix
-from bot.conversation.scope import Scope
+from bot.conversation.scope import AccountId, Scope
 from bot.conversation.turn import Turn
 from bot.memory.judge import Judge, Judgement
 from bot.memory.ports import FactKeeper
 
 BACKLOG_BATCH = 32
 """Facts embedded behind one job: about a second of CPU with the built-in model."""
+
+REMEMBERED_SCOPES = 10_000
 
 
 class Consolidation:
@@ -24,6 +26,7 @@ class Consolidation:
         self._judge = judge
         self._facts = facts
         self._embedder = embedder
+        self._whole: dict[tuple[AccountId, str, str], None] = {}
 
     async def consolidate(self, scope: Scope, turn: Turn, *, job: int, is_group: bool) -> Judgement:
         """Keep what the person said in a turn that is worth keeping; the job is finished when it returns.
@@ -47,8 +50,21 @@ class Consolidation:
             source_turn=turn.id,
             job=job,
         )
-        await self.embed_backlog(scope)
+        await self._make_whole(scope, has_vectors=vectors is not None or not judgement.facts)
         return judgement
+
+    async def _make_whole(self, scope: Scope, *, has_vectors: bool) -> None:
+        """Embed the backlog of a scope, where it may have one: `has_vectors` False puts something there, and at first
+        an earlier process may have left some. What 「记住」 keeps waits for `embed_waiting`."""
+        model_id = self._model_id()
+        seen = (scope.account, scope.place, model_id)
+        if not has_vectors:
+            self._whole.pop(seen, None)
+        elif model_id and seen not in self._whole:
+            await self.embed_backlog(scope)
+            self._whole[seen] = None
+            if len(self._whole) > REMEMBERED_SCOPES:
+                del self._whole[next(iter(self._whole))]
 
     async def embed_backlog(self, scope: Scope) -> int:
         """Give facts of the scope that have no vector theirs, `BACKLOG_BATCH` at a time; how many got one.

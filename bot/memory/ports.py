@@ -114,6 +114,19 @@ class PersonClearer(Protocol):
         ...
 
 
+class PlaceClearer(Protocol):
+    """All memory of one group at once."""
+
+    async def clear_place(self, place: str) -> ForgetReceipt:
+        """Delete what was said in one group (`Conversation.place`, never ""): every member's memory of it and
+        群公共记忆, nobody's private memory and no other group's.
+
+        Work under way there stores nothing afterwards; work in private is not dropped. After it returns no
+        byte is left in database, WAL or free pages.
+        """
+        ...
+
+
 class FactKeeper(Protocol):
     """What consolidation writes: facts and their vectors, together."""
 
@@ -168,7 +181,7 @@ class VectorStore(Protocol):
         ...
 
 
-class FactStore(FactForgetter, FactKeeper, PersonClearer, VectorStore, Protocol):
+class FactStore(FactForgetter, FactKeeper, PersonClearer, PlaceClearer, VectorStore, Protocol):
     """Long-term memory, whole: what storage implements."""
 
 

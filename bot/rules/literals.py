@@ -149,6 +149,9 @@ class _Reader:
             else:
                 while (flag := self._next()) != ":":
                     if flag == ")":
+                        # A star behind bare flags repeats what stands before them.
+                        if self._pattern[self._at : self._at + 1] in ("*", "+", "?", "{"):
+                            raise _NotUnderstood
                         return _EMPTY
                     if flag not in "imsU-":
                         raise _NotUnderstood

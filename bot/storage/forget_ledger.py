@@ -1,7 +1,7 @@
 """The forget ledger: what was forgotten, in a file outside database and backups, so that it stays forgotten.
 
 Invariant: a line is on the disk before the transaction it belongs to commits, and it names accounts,
-messages and facts by keyed hashes alone: no openid and no word of anyone is in it.
+places, messages and facts by keyed hashes alone: no openid and no word of anyone is in it.
 
 One line a forgetting, `{"n": 12, "after": 11, …}`: number 12, begun on a database that held forgettings up
 to number 11. One that failed to commit is in nobody's `after`, and so it drops out of the chain that a
@@ -39,6 +39,8 @@ class Forgetting:
     """ISO 8601; for people, nothing is decided by it."""
     accounts: frozenset[str] = field(default_factory=frozenset[str])
     """Everything of these accounts."""
+    places: frozenset[str] = field(default_factory=frozenset[str])
+    """Everything of everybody in these groups."""
     facts: frozenset[str] = field(default_factory=frozenset[str])
     messages: frozenset[str] = field(default_factory=frozenset[str])
     """What was said and answered with these."""
@@ -85,6 +87,10 @@ class ForgetLedger:
         """The name of an account."""
         return self._hash("account", channel, app_id, openid)
 
+    def place(self, place: str) -> str:
+        """The name of a group (`Conversation.place`)."""
+        return self._hash("place", place)
+
     def message(self, channel: str, app_id: str, key: str) -> str:
         """The name of a message, of what was answered to it, and of the turn they make."""
         return self._hash("message", channel, app_id, key)
@@ -98,6 +104,7 @@ class ForgetLedger:
         stamp: int,
         *,
         accounts: Iterable[str] = (),
+        places: Iterable[str] = (),
         facts: Iterable[str] = (),
         messages: Iterable[str] = (),
         replies: Iterable[str] = (),
@@ -113,7 +120,13 @@ class ForgetLedger:
             "at": self._clock.now().isoformat(timespec="seconds"),
             "key": self.key_id,
         }
-        named = {"accounts": accounts, "facts": facts, "messages": messages, "replies": replies}
+        named = {
+            "accounts": accounts,
+            "places": places,
+            "facts": facts,
+            "messages": messages,
+            "replies": replies,
+        }
         line |= {kind: sorted(names) for kind, names in named.items() if names}
         self._append(line)
         return number
@@ -229,6 +242,7 @@ def _forgetting(entry: dict[str, Any]) -> Forgetting:
         key_id=str(entry["key"]),
         at=str(entry["at"]),
         accounts=frozenset(entry.get("accounts", ())),
+        places=frozenset(entry.get("places", ())),
         facts=frozenset(entry.get("facts", ())),
         messages=frozenset(entry.get("messages", ())),
         replies=frozenset(entry.get("replies", ())),

@@ -4,10 +4,10 @@
         await qq.say_group(30001, 20001, "你好")
         print((await qq.next_sent()).text)
 
-`qq.script` makes API calls fail, stay unanswered or break the connection; `qq.mute` and `qq.leave_group`
-do so for as long as it lasts. `crowd` and `let_speak` fill a group with people, `account_of` says what each
-got. `MALFORMED` are frames to send with `qq.send_raw`; `qq.go_half_open()` and `qq.twin()` are what becomes
-of connections. An `async with` is all a test needs; `jide simulate onebot` is the same from a terminal.
+`qq.script` makes API calls fail, stay unanswered or break the connection; `qq.mute`, `qq.mute_everybody` and
+`qq.leave_group` do so for as long as it lasts. `crowd` and `let_speak` fill a group with people, `account_of`
+says what each got. `MALFORMED` are frames to send with `qq.send_raw`; `qq.go_half_open()` and `qq.twin()` are
+what becomes of connections. An `async with` is all a test needs; `jide simulate onebot` is the same from a terminal.
 
 Invariant: it knows the protocol only; it imports nothing of the bot it talks to.
 """
@@ -18,6 +18,7 @@ from simulators.onebot.malformed import MALFORMED
 from simulators.onebot.platform import SentMessage
 from simulators.onebot.posting import post_event
 from simulators.onebot.script import (
+    FORWARD_REFUSED,
     MUTED,
     NO_PERMISSION,
     RICH_MEDIA_FAILED,
@@ -29,6 +30,7 @@ from simulators.onebot.script import (
 )
 
 __all__ = [
+    "FORWARD_REFUSED",
     "MALFORMED",
     "MUTED",
     "NO_PERMISSION",

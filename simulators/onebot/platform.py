@@ -72,6 +72,10 @@ class Platform:
         self.nickname = nickname
         self.muted: set[str] = set()
         """Groups, by the text of their ids, in which the account may say nothing."""
+        self.silent: set[str] = set()
+        """Groups in which nobody may, but who runs them."""
+        self.admin_of: set[str] = set()
+        """Groups that the account helps to run."""
         self.left: set[str] = set()
         """Groups that the account is no member of any more."""
         self._messages: dict[str, dict[str, Any]] = {}
@@ -162,7 +166,8 @@ class Platform:
             return None
         if group in self.left:
             return NO_PERMISSION
-        return MUTED if group in self.muted else None
+        is_silent = group in self.silent and group not in self.admin_of
+        return MUTED if is_silent or group in self.muted else None
 
     def own_message(self, sent: SentMessage) -> dict[str, Any]:
         """The event by which a client reports what the account itself said."""
@@ -194,7 +199,7 @@ class Platform:
             return failed(_NO_SUCH_MESSAGE, "message not found") if message is None else ok(message)
         if action == "get_group_member_info":
             group = str(params.get("group_id", ""))
-            member = self._members.get((group, str(params.get("user_id", ""))))
+            member = self._member(group, str(params.get("user_id", "")))
             return failed(_NO_SUCH_MESSAGE, "群成员不存在") if member is None else ok(member)
         fixed: dict[str, Any] = {
             "get_login_info": {"user_id": self.self_id, "nickname": self.nickname},
@@ -208,6 +213,12 @@ class Platform:
             "get_group_list": [],
         }
         return ok(fixed[action]) if action in fixed else failed(_UNKNOWN_ACTION, f"不支持的 API {action}")
+
+    def _member(self, group: str, user_id: str) -> dict[str, Any] | None:
+        if user_id != str(self.self_id):
+            return self._members.get((group, user_id))
+        role = "admin" if group in self.admin_of else "member"
+        return {"user_id": self.self_id, "nickname": self.nickname, "card": "", "role": role}
 
     def _meta(self, meta_event_type: str, **fields: Any) -> dict[str, Any]:
         return {

@@ -32,6 +32,9 @@ RISK_CONTROL = Failure(retcode=100, message="SEND_MSG_API_ERROR")
 """go-cqhttp: 账号可能被风控."""
 RICH_MEDIA_FAILED = Failure(retcode=200, message="EventChecker Failed: rich media transfer failed")
 
+FORWARD_REFUSED = Failure(retcode=200, message="发送合并转发消息失败")
+"""Too long, nested, or not supported. Spend it on send_group_forward_msg or send_private_forward_msg."""
+
 
 class Script:
     """Failures waiting for calls, by action."""

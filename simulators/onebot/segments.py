@@ -3,6 +3,7 @@
 Invariant: pure; what is written as a string says the same as the segments it was written from.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,8 +24,26 @@ def reply(message_id: int | str) -> Segment:
     return {"type": "reply", "data": {"id": str(message_id)}}
 
 
-def face(face_id: int) -> Segment:
-    return {"type": "face", "data": {"id": str(face_id)}}
+def face(face_id: int, words: str = "") -> Segment:
+    """`words`: the face's name as NapCat tells it, 「/微笑」; others tell the number alone."""
+    named = {"raw": {"faceText": words}} if words else {}
+    return {"type": "face", "data": {"id": str(face_id), **named}}
+
+
+def market_face(summary: str) -> Segment:
+    return {"type": "mface", "data": {"emoji_id": "A", "key": "B", "summary": summary}}
+
+
+def card(title: str, description: str, url: str = "https://example.com/") -> Segment:
+    """A page that somebody shares, as QQ writes it: JSON in a text."""
+    told = {"title": title, "desc": description, "jumpUrl": url}
+    written = {"app": "com.tencent.structmsg", "prompt": f"[分享]{title}", "meta": {"news": told}}
+    return {"type": "json", "data": {"data": json.dumps(written, ensure_ascii=False)}}
+
+
+def forwarded(forward_id: str = "F1") -> Segment:
+    """合并转发, of somebody else's words."""
+    return {"type": "forward", "data": {"id": forward_id}}
 
 
 def image(url: str, file: str = "A.jpg", **more: Any) -> Segment:

@@ -119,14 +119,34 @@ class Speaking:
             operator_id=operator_id,
         )
 
-    async def mute(self, group_id: Id, *, seconds: int = 600, operator_id: Id = 0) -> None:
-        """The bot may say nothing in a group, until `unmute`; the time itself does not end it."""
+    async def mute(
+        self, group_id: Id, *, seconds: int = 600, operator_id: Id = 0, is_noticed: bool = True
+    ) -> None:
+        """The bot may say nothing in a group, until `unmute`; the time itself does not end it.
+
+        `is_noticed` False: only the refusals tell the bot.
+        """
         self._platform.muted.add(str(group_id))
-        await self._ban("ban", group_id, seconds, operator_id)
+        if is_noticed:
+            await self._ban("ban", group_id, self.self_id, seconds, operator_id)
 
     async def unmute(self, group_id: Id, *, operator_id: Id = 0) -> None:
         self._platform.muted.discard(str(group_id))
-        await self._ban("lift_ban", group_id, 0, operator_id)
+        await self._ban("lift_ban", group_id, self.self_id, 0, operator_id)
+
+    async def mute_everybody(self, group_id: Id, *, operator_id: Id = 0) -> None:
+        """全体禁言, until `unmute_everybody`; who runs the group may speak (`make_admin`)."""
+        self._platform.silent.add(str(group_id))
+        await self._ban("ban", group_id, 0, -1, operator_id)
+
+    async def unmute_everybody(self, group_id: Id, *, operator_id: Id = 0) -> None:
+        self._platform.silent.discard(str(group_id))
+        await self._ban("lift_ban", group_id, 0, 0, operator_id)
+
+    async def make_admin(self, group_id: Id) -> None:
+        """The bot becomes an admin of a group."""
+        self._platform.admin_of.add(str(group_id))
+        await self.notice("group_admin", sub_type="set", group_id=group_id, user_id=self.self_id)
 
     async def notice(self, notice_type: str, **fields: Any) -> None:
         """Any other notice: group_admin, group_recall, notify …"""
@@ -135,12 +155,12 @@ class Speaking:
     async def heartbeat(self, *, is_online: bool = True) -> None:
         await self.send_event(self._platform.heartbeat(is_online=is_online))
 
-    async def _ban(self, sub_type: str, group_id: Id, seconds: int, operator_id: Id) -> None:
+    async def _ban(self, sub_type: str, group_id: Id, user_id: Id, seconds: int, operator_id: Id) -> None:
         await self.notice(
             "group_ban",
             sub_type=sub_type,
             group_id=group_id,
-            user_id=self.self_id,
+            user_id=user_id,
             operator_id=operator_id,
             duration=seconds,
         )

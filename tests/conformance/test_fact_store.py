@@ -420,3 +420,12 @@ async def test_clearing_nobody_is_nothing(stage: Stage) -> None:
     nobody = type(account.person)(4711)
     assert await stage.facts.clear_person(nobody) == ForgetReceipt()
     assert await stage.texts(account.scope("")) == ["一"]
+
+
+async def test_clearing_a_person_closes_what_they_opened(stage: Stage) -> None:
+    one, other = await stage.arrive("a"), await stage.arrive("b")
+    for account in (one, other):
+        await stage.accounts.set_open(account.id, is_open=True)
+    await stage.facts.clear_person(one.person)
+    assert not (await stage.refreshed(one)).is_open
+    assert (await stage.refreshed(other)).is_open

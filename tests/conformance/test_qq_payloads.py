@@ -168,7 +168,6 @@ async def sent_by(platform: ScriptedPlatform, key: str, group: str = "", *pages:
         lambda: {"102": bot},
         QQPages("（说明）"),
         lambda page, number, total: page,
-        tell=lambda text: None,
         pause=no_pause,
     )
     message = read("C2C_MESSAGE_CREATE", {"id": "M", "author": {"user_openid": "U"}, "content": "x"})

@@ -8,6 +8,7 @@ import pytest
 
 from bot.conversation.errors import RejectedInput
 from bot.conversation.message import AccountKey
+from bot.storage.sql.exporting import export_person
 from identity.model import Account
 from tests.integration.database_fixture import Stores, a_key, open_stores
 
@@ -171,3 +172,34 @@ async def test_the_claim_code_is_issued_once_and_spent_once(stores: Stores) -> N
     assert list(await stores.accounts.superusers()) == [("wechat", "wx1", "o-0")]
     assert await stores.rows(AUDIT) == [("wechat:wx1:o-0", "claim-superuser", None, "claim code")]
     assert not await stores.accounts.issue_claim_code(b"third")
+
+
+async def test_opening_is_noted_of_one_account_alone(stores: Stores) -> None:
+    one, other = await stores.account("o-1", "union"), await stores.account("o-2", "union")
+    assert not one.is_open
+    await stores.accounts.set_open(one.id, is_open=True)
+    opened = await now(stores, one)
+    assert opened.is_open and opened.epoch == one.epoch
+    assert await stores.accounts.accounts_of(one.person) == (opened, other)
+    await stores.accounts.set_open(one.id, is_open=False)
+    assert await now(stores, one) == one
+
+
+@pytest.mark.parametrize("joiner", ["owner", "mover"])
+async def test_joining_closes_what_was_opened_before(stores: Stores, joiner: str) -> None:
+    """Who opened their memory did not know of what the other account brings."""
+    owner, mover = await stores.account("o-owner", "union"), await stores.account("o-mover")
+    stranger = await stores.account("o-other")
+    for account in (owner if joiner == "owner" else mover, stranger):
+        await stores.accounts.set_open(account.id, is_open=True)
+    joined = await stores.accounts.learn_unionid(mover.id, "union")
+    assert not joined.is_open and not (await now(stores, owner)).is_open
+    assert (await now(stores, stranger)).is_open
+
+
+async def test_an_export_says_which_accounts_are_open(stores: Stores) -> None:
+    one, _ = await stores.account("o-1", "union"), await stores.account("o-2", "union")
+    await stores.accounts.set_open(one.id, is_open=True)
+    document = await export_person(stores.database, one.person)
+    opened = {each["openid"]: each["is_open_in_groups"] for each in document["accounts"]}
+    assert opened == {"o-1": True, "o-2": False}

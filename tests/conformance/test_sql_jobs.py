@@ -98,7 +98,7 @@ async def test_a_retry_waits_and_the_fifth_counted_try_is_dead(stores: Stores, a
             assert await stores.jobs.lease_jobs(5, 60) == ()
             stores.clock.step(seconds=30)
         (ticket,) = await stores.jobs.lease_jobs(5, 60)
-        await stores.jobs.retry_job(ticket.id, "ValueError", 0, counts=True)
+        assert await stores.jobs.retry_job(ticket.id, "ValueError", 0, counts=True) is (tries == 4)
     assert await stores.jobs.lease_jobs(5, 60) == ()
     assert await stores.jobs.backlog() == 0
     assert await stores.rows("SELECT state, tries, error FROM job") == [("dead", 5, "ValueError")]

@@ -13,9 +13,15 @@ import pytest
 
 from bot.memory.fact import ForgetReceipt
 from bot.ports import Confirmation, Delivery, DeliveryState
+from bot.storage.forget_ledger import ForgetLedger
+from bot.storage.sql.backup import make_backup
 from bot.storage.sql.confirmations import SqlConfirmations
+from bot.storage.sql.facts import SqlFacts
+from bot.storage.sql.restoring import restore
 from bot.storage.sql.shelves import COVERED_SHELVES, asked
+from identity.directory import Directory
 from identity.model import Account
+from identity.phone import PhoneHasher
 from tests.memory_stage import GROUP, MODEL, Stage, open_stage, traces, vector_of, vectors_of
 
 CANARY = "金丝雀七三一九对坚果过敏"
@@ -241,3 +247,83 @@ async def test_a_reader_under_way_holds_the_receipt_back(stage: Stage) -> None:
         assert not clearing.done()
     await clearing
     assert traces(stage.folder, CANARY) == set()
+
+
+async def fill_group(stage: Stage, words: str) -> None:
+    """A group in which `words` were said in every way in which words are kept."""
+    group = await Directory(stage.accounts, PhoneHasher(b"p" * 32)).group(GROUP)
+    for account in (await stage.arrive("a"), await stage.arrive("b"), group):
+        for number in range(6):
+            text = f"{words} {number}"
+            turn = await stage.say(
+                account, text, f"听到了{text}", place=GROUP, state=DeliveryState.HELD, consolidate=True
+            )
+            await stage.remember(
+                account, text, place=GROUP, source_turn=turn.id, vectors=vectors_of([words], DIMENSION)
+            )
+    member = await stage.arrive("a")
+    listing = await stage.inbox.admit(stage.message(member, f"/我的记忆 {words}", GROUP))
+    pages = Delivery(
+        inbox_id=listing.inbox_id,
+        pages=("第一页", words),
+        next_page=1,
+        state=DeliveryState.HELD,
+        decided_by="command",
+        question=words,
+        at=stage.clock.now(),
+    )
+    await stage.inbox.close(listing.inbox_id, account=member.id, delivery=pages)
+    failed = await stage.inbox.admit(stage.message(member, words, GROUP))
+    await stage.inbox.refuse(failed.inbox_id, f"could not handle {words}")
+    await stage.inbox.admit(stage.message(await stage.arrive("waiting"), words, GROUP))
+
+
+async def test_clearing_a_group_leaves_no_byte(stage: Stage) -> None:
+    await fill(stage, "a", "私下的话")
+    await fill_group(stage, CANARY)
+    vector = vector_of(CANARY, DIMENSION)
+    before = traces(stage.folder, CANARY, vector)
+    assert "utf-8" in before and any(name.startswith("vector") for name in before)
+
+    receipt = await stage.facts.clear_place(GROUP.place)
+
+    # One turn of `fill` was said in the group, and its reply was handed over.
+    assert receipt == ForgetReceipt(facts=18, turns=19, jobs=18, deliveries=20, vectors=18)
+    assert traces(stage.folder, CANARY, vector) == set()
+    assert traces(stage.folder, "群里也说私下的话") == set()
+    assert traces(stage.folder, "私下的话") == {"utf-8"}
+    assert len(await stage.texts((await stage.arrive("a")).scope(""))) == 12
+
+
+async def test_a_cleared_group_stays_cleared_in_an_older_backup(stage: Stage, tmp_path: Path) -> None:
+    ledger = ForgetLedger(stage.folder / "forgotten.jsonl", b"p" * 32, stage.clock)
+    facts = SqlFacts(stage.database, stage.clock, ledger)
+    await fill(stage, "a", "私下的话")
+    await fill_group(stage, CANARY)
+    await stage.accounts.set_open((await stage.arrive("a")).id, is_open=True)
+    archive = tmp_path / "backup" / "b.tar.gz"
+    make_backup(stage.folder, archive, stage.clock.now())
+    receipt = await facts.clear_place(GROUP.place)
+    assert GROUP.group not in ledger.path.read_text().replace(ledger.place(GROUP.place), "")
+    await stage.remember(await stage.refreshed(await stage.arrive("b")), "之后说的", place=GROUP)
+
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "forgotten.jsonl").write_bytes(ledger.path.read_bytes())
+    restored = restore(
+        archive,
+        other,
+        ForgetLedger(other / "forgotten.jsonl", b"p" * 32, stage.clock),
+        stage.clock.now(),
+    )
+
+    assert (restored.replay.forgettings, restored.replay.receipt) == (1, receipt)
+    assert traces(other, CANARY, vector_of(CANARY, DIMENSION)) == set()
+    with sqlite3.connect(other / "jide.db") as connection:
+        kept = connection.execute(
+            "SELECT place, count(*) FROM fact JOIN shelf ON shelf.id = shelf_id GROUP BY place"
+        ).fetchall()
+        opened = connection.execute("SELECT count(*) FROM account WHERE is_open").fetchone()
+    connection.close()
+    assert kept == [("", 12)]
+    assert opened == (0,), "who opened their memory may have closed it since"

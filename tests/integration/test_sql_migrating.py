@@ -41,6 +41,20 @@ def parts(sql: str) -> list[str]:
     )
 
 
+def left_at(path: Path, revision: str, *statements: str) -> None:
+    """A file as a program of an earlier revision left it."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as shared:
+        config.attributes["connection"] = shared
+        command.upgrade(config, revision)
+        for statement in statements:
+            shared.exec_driver_sql(statement)
+    connection.close()
+
+
 async def opened_once(path: Path) -> None:
     database = Database(path)
     await database.open()
@@ -71,20 +85,41 @@ def test_head_is_the_newest_revision() -> None:
 
 async def test_what_the_first_schema_held_stays(tmp_path: Path) -> None:
     path = tmp_path / "jide.db"
-    connection = sqlite3.connect(path, isolation_level=None)
-    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with engine.begin() as shared:
-        config.attributes["connection"] = shared
-        command.upgrade(config, "0001")
-        shared.exec_driver_sql("INSERT INTO document (name, digest, at) VALUES ('手册/退货.md', 'd', 7)")
-    connection.close()
+    left_at(path, "0001", "INSERT INTO document (name, digest, at) VALUES ('手册/退货.md', 'd', 7)")
     await opened_once(path)
     with sqlite3.connect(path) as connection:
         rows = connection.execute("SELECT name, digest, at, app_id FROM document").fetchall()
     connection.close()
     assert rows == [("手册/退货.md", "d", 7, "")]
+
+
+async def test_the_places_of_earlier_messages_are_found(tmp_path: Path) -> None:
+    """By their payload, or by the turn they became; of private ones there is none."""
+    path = tmp_path / "jide.db"
+    in_group = '{"conversation": {"channel": "onebot", "app_id": "10001", "group": "7:7"}, "text": "群里"}'
+    private = '{"conversation": {"channel": "onebot", "app_id": "10001", "group": ""}, "text": "私下"}'
+    payloads = (f"'{in_group}'", f"'{private}'", "NULL", "NULL", "NULL", "'no JSON'")
+    left_at(
+        path,
+        "0002",
+        "INSERT INTO person VALUES (1, 0, 0)",
+        "INSERT INTO account VALUES (1, 'onebot', '10001', '1', '', 1, 0, 0, 0)",
+        *(
+            "INSERT INTO inbox (id, channel, app_id, key, payload, state, tries, error, accepted_at)"
+            f" VALUES ({number}, 'onebot', '10001', '{number}', {payload}, 'closed', 0, '', 0)"
+            for number, payload in enumerate(payloads, 1)
+        ),
+        "INSERT INTO shelf VALUES (1, 1, 'onebot:10001:8', 0, 0, '', 0), (2, 1, '', 0, 0, '', 0)",
+        "INSERT INTO turn VALUES (1, 1, 3, '', '', '', 0), (2, 2, 4, '', '', '', 0)",
+    )
+    await opened_once(path)
+    with sqlite3.connect(path) as connection:
+        places = dict(connection.execute("SELECT id, place FROM inbox").fetchall())
+        account = connection.execute("SELECT is_open FROM account").fetchall()
+        shelves = connection.execute("SELECT cleared_epoch FROM shelf").fetchall()
+    connection.close()
+    assert places == {1: "onebot:10001:7:7", 2: "", 3: "onebot:10001:8", 4: "", 5: "", 6: ""}
+    assert (account, shelves) == ([(0,)], [(0,), (0,)])
 
 
 async def test_two_starts_at_once_migrate_once(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ def test_a_match_holds_a_required_word(pattern: str, text: str) -> None:
 
 
 @given(st.lists(EXPRESSIONS, min_size=1, max_size=5), st.text(CHARACTERS, max_size=12))
+@example(["退(?i)*"], "")
 def test_together_they_find_what_each_finds(patterns: list[str], text: str) -> None:
     alone = [index for index, pattern in enumerate(patterns) if compiled(pattern).search(text)]
     assert [found.index for found in Expressions(patterns).search(text)] == alone

@@ -1,257 +1,21 @@
 """The commands, over stores that live in memory."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from bot.channels.onebot_pages import pages_of as onebot_pages
 from bot.channels.wechat.links import shown
 from bot.channels.wechat_mapping import pages_of as wechat_pages
-from bot.commands import DEGRADED, CommandContext, CommandReply, Commands
+from bot.commands import DEGRADED, CommandReply
 from bot.commands.clearing import CONFIRM_WITHIN, parse_target
 from bot.commands.held import NAMED_PAGE_BYTES
 from bot.commands.people import mask
-from bot.conversation.errors import StoreUnavailable
-from bot.conversation.message import PLAYGROUND, AccountKey, Conversation, Kind, Message
-from bot.conversation.scope import AccountId, PersonId, Scope
+from bot.conversation.message import PLAYGROUND
 from bot.conversation.taps import without_taps
-from bot.conversation.wording import Wording
-from bot.memory.fact import Fact, FactKind, ForgetReceipt, MemoryVersion, NewFact
-from bot.memory.forget import Forget
-from bot.memory.ports import FactSheet
-from bot.ports import Confirmation, Delivery, DeliveryState, Taken
-from identity.authority import Authority
-from identity.directory import Directory
-from identity.model import Account
-from identity.phone import PhoneHasher
-
-NOW = datetime(2025, 11, 29, 18, 30, tzinfo=UTC)
-WORDING = Wording.load("zh_CN")
-
-ALICE = AccountKey(channel="wechat", app_id="wxshop", openid="oAlice_0123456789")
-ALICE_QQ = AccountKey(channel="onebot", app_id="10000", openid="20001")
-BOB = AccountKey(channel="wechat", app_id="wxshop", openid="oBobby_0123456789")
-ROOT = AccountKey(channel="onebot", app_id="10000", openid="99999")
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.at = NOW
-
-    def now(self) -> datetime:
-        return self.at
-
-
-class Facts:
-    """`FactStore`, as far as commands go."""
-
-    def __init__(self) -> None:
-        self.held: dict[tuple[PersonId, str], list[Fact]] = {}
-        self.epochs: dict[PersonId, int] = {}
-        self.cleared: list[PersonId] = []
-
-    def hold(self, scope: Scope, *texts: str, channel: str = "wechat") -> None:
-        for text in texts:
-            known = self.held.setdefault((scope.person, scope.place), [])
-            known.append(
-                Fact(
-                    id=sum(map(len, self.held.values())) + 1,
-                    kind=FactKind.PREFERENCE,
-                    text=text,
-                    importance=0.5,
-                    said_at=NOW + timedelta(minutes=len(known)),
-                    channel=channel,
-                )
-            )
-
-    def texts(self, scope: Scope) -> list[str]:
-        return [fact.text for fact in self.held.get((scope.person, scope.place), [])]
-
-    async def fact_sheet(self, scope: Scope) -> FactSheet:
-        facts = tuple(self.held.get((scope.person, scope.place), []))
-        return FactSheet(version=MemoryVersion(epoch=scope.epoch, shelves=()), facts=facts)
-
-    async def keep(
-        self,
-        scope: Scope,
-        facts: Sequence[NewFact],
-        vectors: object,
-        model_id: str,
-        *,
-        source_turn: int | None,
-        job: int | None = None,
-    ) -> tuple[int, ...]:
-        assert vectors is None
-        if scope.epoch < self.epochs.get(scope.person, 0):
-            return ()
-        new = [fact.text for fact in facts if fact.text not in self.texts(scope)]
-        self.hold(scope, *new)
-        return tuple(range(len(new)))
-
-    async def forget_facts(self, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
-        known = self.held.get((scope.person, scope.place), [])
-        left = [fact for fact in known if fact.id not in fact_ids]
-        self.held[scope.person, scope.place] = left
-        return ForgetReceipt(facts=len(known) - len(left))
-
-    async def clear_person(self, person: PersonId) -> ForgetReceipt:
-        self.cleared.append(person)
-        places = [key for key in self.held if key[0] == person]
-        count = sum(len(self.held.pop(key)) for key in places)
-        return ForgetReceipt(facts=count, turns=7, jobs=1, deliveries=2, vectors=count)
-
-
-class Window:
-    def __init__(self) -> None:
-        self.dropped: list[Scope] = []
-        self.is_away = False
-
-    async def drop(self, scope: Scope) -> None:
-        if self.is_away:
-            raise StoreUnavailable("redis")
-        self.dropped.append(scope)
-
-
-class Deliveries:
-    def __init__(self) -> None:
-        self.held: dict[AccountId, Delivery] = {}
-        self.has_others = False
-
-    async def has_several_held(self, account: AccountId) -> bool:
-        return self.has_others
-
-    async def oldest_held(self, account: AccountId) -> Delivery | None:
-        return self.held.get(account)
-
-
-class Confirmations:
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._waiting: dict[AccountId, tuple[Confirmation, datetime]] = {}
-
-    async def ask(self, account: AccountId, confirmation: Confirmation, expires_at: datetime) -> None:
-        self._waiting[account] = (confirmation, expires_at)
-
-    async def pending(self, account: AccountId) -> Confirmation | None:
-        waiting = self._waiting.get(account)
-        return waiting[0] if waiting and waiting[1] > self._clock.now() else None
-
-    async def take(self, account: AccountId) -> Confirmation | None:
-        pending = await self.pending(account)
-        self._waiting.pop(account, None)
-        return pending
-
-
-class Audit:
-    def __init__(self) -> None:
-        self.rows: list[tuple[AccountKey | None, str, PersonId | None, str, str]] = []
-
-    async def record(
-        self, actor: AccountKey | None, action: str, subject: PersonId | None, reason: str, detail: str
-    ) -> None:
-        self.rows.append((actor, action, subject, reason, detail))
-
-
-class Accounts:
-    def __init__(self) -> None:
-        self.all: list[Account] = []
-        self.claimed: list[tuple[str, str, str]] = []
-        self.code_hash: bytes | None = None
-
-    def add(self, key: AccountKey, person: int) -> Account:
-        account = Account(
-            id=AccountId(len(self.all) + 1),
-            key=key,
-            unionid="",
-            person=PersonId(person),
-            epoch=0,
-            is_greeted=True,
-        )
-        self.all.append(account)
-        return account
-
-    async def find_account(self, key: AccountKey) -> Account | None:
-        return next((account for account in self.all if account.key == key), None)
-
-    async def accounts_of(self, person: PersonId) -> tuple[Account, ...]:
-        return tuple(account for account in self.all if account.person == person)
-
-    async def find_accounts(self, word: str, phone_hash: bytes | None, limit: int) -> tuple[Account, ...]:
-        return tuple(account for account in self.all if word in account.key.openid)[:limit]
-
-    async def superusers(self) -> Sequence[tuple[str, str, str]]:
-        return self.claimed
-
-    async def issue_claim_code(self, code_hash: bytes) -> bool:
-        self.code_hash = code_hash
-        return True
-
-    async def claim_superuser(self, key: AccountKey, code_hash: bytes) -> bool:
-        if code_hash != self.code_hash:
-            return False
-        self.code_hash = None
-        self.claimed.append((key.channel, key.app_id, key.openid))
-        return True
-
-
-@dataclass
-class House:
-    """Everything commands work with, and the commands."""
-
-    clock: Clock = field(default_factory=Clock)
-    facts: Facts = field(default_factory=Facts)
-    window: Window = field(default_factory=Window)
-    deliveries: Deliveries = field(default_factory=Deliveries)
-    audit: Audit = field(default_factory=Audit)
-    accounts: Accounts = field(default_factory=Accounts)
-    report: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.confirmations = Confirmations(self.clock)
-        self.authority = Authority(self.accounts, [ROOT.address], lambda: 0.0)  # type: ignore[arg-type]
-        self.commands = Commands(
-            facts=self.facts,  # type: ignore[arg-type]
-            window=self.window,  # type: ignore[arg-type]
-            forget=Forget(self.facts),  # type: ignore[arg-type]
-            deliveries=self.deliveries,  # type: ignore[arg-type]
-            confirmations=self.confirmations,
-            audit=self.audit,
-            accounts=self.accounts,  # type: ignore[arg-type]
-            directory=Directory(self.accounts, PhoneHasher(b"p" * 32)),  # type: ignore[arg-type]
-            authority=self.authority,
-            status=self.status,
-            wording=WORDING,
-            clock=self.clock,
-        )
-        self.alice = self.accounts.add(ALICE, 1)
-        self.bob = self.accounts.add(BOB, 2)
-        self.root = self.accounts.add(ROOT, 3)
-
-    async def status(self) -> Mapping[str, str]:
-        return self.report
-
-    async def reply(
-        self, account: Account | None, text: str, *, group: str = "", mentioned: tuple[AccountKey, ...] = ()
-    ) -> CommandReply | None:
-        key = account.key if account else AccountKey(channel="onebot", app_id="10000", openid="")
-        conversation = Conversation(channel=key.channel, app_id=key.app_id, group=group)
-        message = Message(
-            key="1",
-            kind=Kind.TEXT,
-            sender=key,
-            conversation=conversation,
-            text=text,
-            sent_at=self.clock.now(),
-            mentioned=mentioned,
-        )
-        scope = account.scope(conversation.place) if account else None
-        return await self.commands.handle(CommandContext(message=message, account=account, scope=scope))
-
-    async def say(self, account: Account | None, text: str, **more: object) -> str | None:
-        reply = await self.reply(account, text, **more)  # type: ignore[arg-type]
-        return reply.text if reply else None
+from bot.ports import Delivery, DeliveryState, Taken
+from tests.command_fakes import ALICE, BOB, ROOT, WORDING, House
 
 
 @pytest.fixture
@@ -636,3 +400,13 @@ class TestStatus:
         house.report = {"模型": "qwen", "FAQ": "12 条", DEGRADED: ""}
         assert await house.say(house.root, "/状态") == "运行状态：\n模型：qwen\nFAQ：12 条"
         assert await house.say(house.root, "/状态", group="g") == WORDING.say("status_ok")
+
+
+async def test_the_operator_is_told_once_an_hour_who_wants_a_human(house: House) -> None:
+    for _ in range(3):
+        await house.say(house.alice, "转人工")
+    await house.say(house.bob, "人工")
+    assert house.alerts.texts == ["1 号人（微信）要找真人，请去回复", "2 号人（微信）要找真人，请去回复"]
+    house.clock.at += timedelta(hours=1)
+    await house.say(house.alice, "转人工")
+    assert len(house.alerts.texts) == 3

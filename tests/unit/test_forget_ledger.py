@@ -73,12 +73,14 @@ def test_names_depend_on_every_part_and_on_the_pepper(ledger: ForgetLedger) -> N
         ledger.account("wechat", "wx", "1oA"),
         ledger.account("wechat", "wx1", "oB"),
         ledger.message("wechat", "wx1", "oA"),
+        ledger.place("wechat:wx1:oA"),
+        ledger.place("wechat:wx1:oB"),
         ledger.fact(("wechat", "wx1", "oA"), "", "茶"),
         ledger.fact(("wechat", "wx1", "oA"), "g", "茶"),
         ledger.fact(("wechat", "wx1", "o"), "A", "茶"),
         ForgetLedger(ledger.path, b"q" * 32, Clock()).account("wechat", "wx1", "oA"),
     }
-    assert len(names) == 8
+    assert len(names) == 10
     ledger.begin(
         0, accounts=[ledger.account("wechat", "wx1", "oA")], facts=[ledger.fact(("w", "x", "oA"), "", "茶")]
     )
@@ -117,3 +119,11 @@ def test_no_room_for_the_ledger_means_no_forgetting(tmp_path: Path) -> None:
     ledger = ForgetLedger(tmp_path / "missing" / "forgotten.jsonl", PEPPER, Clock())
     with pytest.raises(StoreUnavailable):
         ledger.begin(0, accounts=["a"])
+
+
+def test_a_place_is_noted_by_its_name_alone(ledger: ForgetLedger) -> None:
+    name = ledger.place("onebot:10001:777000777")
+    ledger.confirm(ledger.begin(0, places=[name]))
+    (noted,) = ledger.read().effective()
+    assert (noted.places, noted.accounts) == ({name}, frozenset())
+    assert "777000777" not in ledger.path.read_text()

@@ -101,6 +101,10 @@ class TestRules:
     def test_claims_about_others_are_not_stored_from_a_group(self) -> None:
         assert stated("我喜欢的那个她骗了我") != []
         assert stated("我喜欢的那个她骗了我", is_group=True) == []
+        for claim in ("我们班长考试作弊", "我领导下个月要被调走了", "我的老板昨天离婚了"):
+            assert stated(claim, is_group=True) == [], claim
+        for own in ("我婆婆要住院，我这周不能打球", "我是做老师的", "我老板说我下周要出差"):
+            assert stated(own, is_group=True) != [] or stated(own) == [], own
 
     @pytest.mark.parametrize(
         ("text", "kind"),

@@ -196,11 +196,11 @@ def test_a_reply_whose_message_cannot_be_read_is_still_a_message() -> None:
 @pytest.mark.parametrize(
     ("segments", "kind", "words"),
     [
-        ([attachment("image")], Kind.UNSUPPORTED, ""),
+        ([attachment("image")], Kind.IMAGE, ""),
         ([attachment("file"), text(" ")], Kind.UNSUPPORTED, ""),
         ([{"type": "forward", "data": {"id": "x"}}], Kind.UNSUPPORTED, ""),
-        ([{"type": "json", "data": {"data": '{"prompt":"我叫李四"}'}}], Kind.UNSUPPORTED, ""),
-        ([{"type": "mface", "data": {"summary": "[笑]"}}], Kind.UNSUPPORTED, ""),
+        ([{"type": "json", "data": {"data": '{"prompt":"我叫李四"}'}}], Kind.LINK, ""),
+        ([{"type": "mface", "data": {"summary": "[笑]"}}], Kind.TEXT, "[笑]"),
         ([{"type": "type_of_2030", "data": {}}], Kind.UNSUPPORTED, ""),
         ([attachment("record")], Kind.VOICE, ""),
         ([{"type": "face", "data": {"id": "14"}}], Kind.TEXT, ""),
@@ -349,3 +349,24 @@ def test_other_events_are_nothing_to_answer(raw: dict[str, Any]) -> None:
 )
 def test_a_broken_message_is_no_message(broken: dict[str, Any]) -> None:
     assert mapped(event([text("x")]) | broken) is None
+
+
+@pytest.mark.parametrize(
+    ("sender", "shown"),
+    [
+        ({"card": "团长\n# 规则", "nickname": "甲"}, "团长 # 规则"),
+        ({"card": "", "nickname": "甲"}, "甲"),
+        ({"card": "\u202e", "nickname": "甲"}, "甲"),
+        ({"card": None, "nickname": "甲"}, "甲"),
+        ({"nickname": "名" * 99}, "名" * 32),
+        ({}, ""),
+    ],
+)
+def test_the_name_a_group_shows_is_the_card_or_else_the_nickname(sender: dict[str, Any], shown: str) -> None:
+    message = said(event([text("你好")], sender={"user_id": 20001, **sender}))
+    assert message.shown_name == shown
+    assert message.sender == account("20001")
+
+
+def test_in_private_no_name_is_shown() -> None:
+    assert said(event([text("你好")], group=None)).shown_name == ""

@@ -11,7 +11,7 @@ from nonebot.adapters.onebot.v11.exception import ApiNotAvailable
 from bot.channels import onebot
 from bot.channels.onebot import OneBotOutbox
 from bot.conversation.message import PLAYGROUND, AccountKey, Conversation, Kind, Message
-from bot.delivery import SendOutcome
+from bot.delivery import SendOutcome, Sent
 
 Behaviour = Callable[[int], Any]
 
@@ -160,3 +160,108 @@ async def test_a_try_out_message_goes_to_the_newest_client() -> None:
     older, newer = RecordingBot("10001"), RecordingBot("10002")
     await outbox(older, newer).send(message(app_id=PLAYGROUND), ("一",))
     assert (older.texts, newer.texts) == ([], ["一"])
+
+
+def numbered(count: int) -> tuple[str, ...]:
+    return tuple(f"第{number}页" for number in range(count))
+
+
+def forwards(bot: RecordingBot) -> list[list[str]]:
+    """The pages of each call; those in a merged forward together."""
+    return [
+        [node.data["content"].extract_plain_text() for node in data["messages"]]
+        if "messages" in data
+        else [data["message"].extract_plain_text()]
+        for _, data in bot.calls
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pages", "sizes"),
+    [
+        (1, [1]),
+        (3, [1, 1, 1]),
+        (4, [1, 3]),
+        (21, [1, 20]),
+        (22, [1, 10, 11]),
+        (61, [1, 20, 20, 20]),
+    ],
+)
+@pytest.mark.parametrize(("group", "where"), [("30001", "group"), ("", "private")])
+async def test_all_but_the_first_page_of_a_long_reply_is_folded(
+    pages: int, sizes: list[int], group: str, where: str
+) -> None:
+    bot = RecordingBot()
+    sent = await outbox(bot).send(message(group=group), numbered(pages))
+    assert sent == Sent(outcome=SendOutcome.SENT, pages=pages)
+    calls = forwards(bot)
+    assert [len(call) for call in calls] == sizes
+    assert tuple(page.strip() for call in calls for page in call) == numbered(pages)
+    names = [f"send_{where}_forward_msg" if size > 1 else f"send_{where}_msg" for size in sizes]
+    assert [api for api, _ in bot.calls] == names
+
+
+async def test_a_forward_is_the_bots_own_words() -> None:
+    bot = RecordingBot()
+    await OneBotOutbox(lambda: {"10001": bot}, name="小记").send(message(group="30001"), numbered(4))
+    assert [segment.type for segment in bot.calls[0][1]["message"]] == ["at", "text", "text"]
+    api, data = bot.calls[1]
+    assert (api, data["group_id"]) == ("send_group_forward_msg", 30001)
+    for node in data["messages"]:
+        assert (node.type, node.data["user_id"], node.data["uin"]) == ("node", "10001", "10001")
+        assert node.data["nickname"] == node.data["name"] == "小记"
+        assert [segment.type for segment in node.data["content"]] == ["text"]
+
+
+async def test_a_refused_forward_goes_out_page_by_page() -> None:
+    bot = RecordingBot(behaviour=refused_forward)
+    told: list[int] = []
+
+    async def goes_on(done: int) -> bool:
+        told.append(done)
+        return True
+
+    sent = await outbox(bot).send(message(), numbered(5), goes_on)
+    assert sent == Sent(outcome=SendOutcome.SENT, pages=5)
+    calls = forwards(bot)
+    assert calls[1] == ["第1页", "第2页", "第3页", "第4页"]
+    assert calls[2:] == [["第1页"], ["第2页"], ["第3页"], ["第4页"]]
+    assert told == [1, 1, 2, 3, 4]
+
+
+def refused_forward(number: int) -> Exception | None:
+    return ActionFailed(status="failed", retcode=200, message="发送合并转发消息失败") if number == 2 else None
+
+
+async def test_a_forward_that_may_have_arrived_is_not_sent_again() -> None:
+    for error in (
+        ActionFailed(status="failed", retcode=1200, message="Timeout"),
+        NetworkError("WebSocket call api timeout"),
+    ):
+        bot = RecordingBot(behaviour=lambda number, error=error: error if number == 2 else None)
+        sent = await outbox(bot).send(message(group="30001"), numbered(30))
+        assert sent == Sent(outcome=SendOutcome.UNKNOWN, pages=1)
+        assert [len(call) for call in forwards(bot)] == [1, 14]
+
+
+async def test_progress_counts_the_pages_of_a_forward() -> None:
+    bot, told = RecordingBot(), list[int]()
+
+    async def until_the_third(done: int) -> bool:
+        told.append(done)
+        return len(told) < 3
+
+    sent = await outbox(bot).send(message(), numbered(61), until_the_third)
+    assert told == [1, 21, 41]
+    assert sent == Sent(outcome=SendOutcome.SENT, pages=41)
+
+
+async def test_a_ban_noticed_within_a_forward_ends_the_reply() -> None:
+    bot = RecordingBot(
+        behaviour=lambda number: (
+            ActionFailed(status="failed", retcode=120, message="机器人被禁言") if number == 2 else None
+        )
+    )
+    sent = await outbox(bot).send(message(group="30001"), numbered(6))
+    assert sent == Sent(outcome=SendOutcome.UNKNOWN, pages=1)
+    assert len(bot.calls) == 2

@@ -430,3 +430,21 @@ def test_an_apology_takes_no_number_of_an_answer() -> None:
             type_, id="M", author={"user_openid": "U", "member_openid": "A"}, group_openid="G", content=""
         )
         assert talk._reply_seq >= 900
+
+
+def test_the_name_that_is_shown_is_for_a_group_and_a_channel() -> None:
+    assert at_group(author={"member_openid": "A1", "username": " 甲\n"}).shown_name == "甲"
+    assert at_group(author={"member_openid": "A1"}).shown_name == ""
+    assert private(author={"user_openid": "U1", "username": "甲"}).shown_name == ""
+
+
+@pytest.mark.parametrize(
+    ("nick", "shown"),
+    [("团长", "团长"), ("", "甲"), (None, "甲"), ("\u2066\u200b", "甲"), ("\u202e长", "长")],
+)
+def test_in_a_channel_the_nick_goes_before_the_name(nick: str | None, shown: str) -> None:
+    author = {"id": "P1", "username": "甲"}
+    assert channel(author=author, member={"nick": nick}).shown_name == shown
+    assert channel(author=author).shown_name == "甲"
+    direct = channel(author=author, member={"nick": nick}, type_="DIRECT_MESSAGE_CREATE")
+    assert direct.shown_name == ""

@@ -25,6 +25,7 @@ from bot.channels.qq_errors import Verdict, code_of, fix_of, verdict_of
 from bot.channels.qq_pages import QQPages
 from bot.conversation.message import AccountKey, Conversation, Kind, Message
 from bot.delivery import SendOutcome, Sent
+from tests.alert_fakes import Told
 
 TOLD = "（“。”请换成“.”）"
 SENT = PostC2CMessagesReturn(id="x")
@@ -96,15 +97,19 @@ class Stage:
 
     def __init__(self, script: Script = lambda number, data: None, token: Exception | None = None) -> None:
         self.bot = RecordingBot(script, token)
-        self.told: list[str] = []
+        self.alerts = Told()
         self.pauses: list[float] = []
         self.outbox = QQOutbox(
             lambda: {"102": self.bot},
             QQPages(TOLD),
             lambda page, number, total: f"{page}({number}/{total}) 回复“\ufdd0继续\ufdd1”",
-            tell=self.told.append,
+            alerts=self.alerts,
             pause=self._pause,
         )
+
+    @property
+    def told(self) -> list[str]:
+        return self.alerts.texts
 
     async def _pause(self, seconds: float) -> None:
         self.pauses.append(seconds)

@@ -191,12 +191,53 @@ def test_every_secret_is_known_to_the_log():
         "EMBEDDING__BASE_URL": "http://h",
         "EMBEDDING__MODEL": "m",
         "EMBEDDING__API_KEY": "secret-6",
+        "ALERTS__URLS": "json://secret-11",
     }
     hidden = {key for key, field in known_fields().items() if not field.repr}
     of_more = {"secret-8", "secret-9"}
     expected = {given[key] for key in hidden - {"WECHAT__MORE_ACCOUNTS"}} | of_more
     assert set(read(**given).secrets) == expected
     assert read().secrets == ()
+
+
+class TestGroups:
+    def test_unless_told_otherwise_it_speaks_when_called(self):
+        group = read().group
+        assert (group.keywords, group.random_rate, group.quiet_hours) == ((), 0, "")
+        assert (group.cooldown_seconds, group.commands_need_call) == (30, True)
+        assert (group.lines, group.other_bots, group.loop_replies) == (10, (), 6)
+
+    @pytest.mark.parametrize(
+        ("name", "text", "problem"),
+        [
+            ("RANDOM_RATE", "1.01", "不能大于 1"),
+            ("RANDOM_RATE", "-0.1", "不能小于 0"),
+            ("RANDOM_RATE", "nan", "不是数字"),
+            ("QUIET_HOURS", "23-7", "23:00-07:00"),
+            ("QUIET_HOURS", "23:00-07:00,晚上", "23:00-07:00"),
+            ("QUIET_HOURS", "07:00-07:00", "一样"),
+            ("COOLDOWN_SECONDS", "-1", "不能小于 0"),
+            ("COMMANDS_NEED_CALL", "maybe", "不是 true 或 false"),
+            ("LINES", "51", "不能大于 50"),
+            ("OTHER_BOTS", "10086", "渠道:编号"),
+            ("OTHER_BOTS", "onebot:", "渠道:编号"),
+            ("LOOP_REPLIES", "-1", "不能小于 0"),
+        ],
+    )
+    def test_what_cannot_be_right_is_refused(self, name: str, text: str, problem: str):
+        error = refused(**{f"GROUP__{name}": text})
+        assert error.key == f"GROUP__{name}" and problem in str(error)
+
+    @pytest.mark.parametrize("text", ["onebot:1,qq:ABC", "OneBot：1， qq: ABC", '["onebot:1", "QQ:ABC"]'])
+    def test_every_way_of_writing_other_bots(self, text: str):
+        assert read(GROUP__OTHER_BOTS=text).group.other_bots == ("onebot:1", "qq:ABC")
+
+    @pytest.mark.parametrize("text", ["客服,开团", "客服， 开团，", '["客服", "开团"]'])
+    def test_every_way_of_writing_keywords(self, text: str):
+        assert read(GROUP__KEYWORDS=text).group.keywords == ("客服", "开团")
+
+    def test_full_width_hours_are_hours(self):
+        assert read(GROUP__QUIET_HOURS="２３：００－０７：００").group.quiet_hours
 
 
 class TestTheOfficialBotOfQQ:

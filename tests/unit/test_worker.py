@@ -16,6 +16,7 @@ from bot.metrics import Metrics
 from bot.pacing import Pace
 from bot.ports import JobTicket
 from bot.worker import LEASE_SECONDS, OUTAGE_DELAY_SECONDS, RETRY_DELAY_SECONDS, SEALS_KEPT, Worker
+from tests.alert_fakes import Told
 from tests.story_fakes import HANG_SECONDS, NOW, WayIn, message, settle
 
 
@@ -35,6 +36,7 @@ class Jobs:
         self.due: deque[JobTicket] = deque()
         self.put_back: list[tuple[int, str, float, bool]] = []
         self.is_away = False
+        self.gives_up = False
 
     async def lease_jobs(self, limit: int, lease_seconds: float) -> tuple[JobTicket, ...]:
         await asyncio.sleep(0)
@@ -46,8 +48,9 @@ class Jobs:
     async def finish_job(self, job: int) -> None:
         raise AssertionError("consolidation finishes its job itself")
 
-    async def retry_job(self, job: int, error: str, delay_seconds: float, *, counts: bool) -> None:
+    async def retry_job(self, job: int, error: str, delay_seconds: float, *, counts: bool) -> bool:
         self.put_back.append((job, error, delay_seconds, counts))
+        return self.gives_up
 
     async def release_leases(self) -> int:
         raise AssertionError("the house does, at its start")
@@ -89,6 +92,7 @@ class Shed:
     jobs: Jobs = field(default_factory=Jobs)
     consolidation: ScriptedConsolidation = field(default_factory=ScriptedConsolidation)
     metrics: Metrics = field(default_factory=Metrics)
+    alerts: Told = field(default_factory=Told)
 
     def __post_init__(self) -> None:
         self.worker = Worker(
@@ -98,6 +102,7 @@ class Shed:
             turnstile=self.way.turnstile,
             pace=Pace(),
             metrics=self.metrics,
+            alerts=self.alerts,
             clock=self.way.clock,
         )
 
@@ -143,6 +148,16 @@ async def test_a_fault_spends_one_and_stops_nobody(shed: Shed, fault: Exception)
     assert shed.failed_jobs == 1
 
 
+async def test_the_operator_is_told_of_a_dead_letter_alone(shed: Shed) -> None:
+    for gives_up, told in ((False, 0), (True, 1)):
+        shed.jobs.gives_up = gives_up
+        shed.jobs.due.append(ticket(1))
+        shed.consolidation.failures[1] = ValueError("不说出去")
+        await shed.worker.work_off()
+        assert len(shed.alerts.texts) == told
+    assert "不说出去" not in shed.alerts.texts[0]
+
+
 async def test_cancelling_is_no_fault_of_the_job(shed: Shed) -> None:
     shed.jobs.due.append(ticket(1))
     shed.consolidation.gates[1] = asyncio.Event()
@@ -154,7 +169,8 @@ async def test_cancelling_is_no_fault_of_the_job(shed: Shed) -> None:
     assert shed.jobs.put_back == [], "the lease lapses, and the job is done after the next start"
 
 
-async def test_a_new_turn_wakes_it(shed: Shed) -> None:
+async def test_a_new_turn_wakes_it(shed: Shed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bot.worker, "GATHER_SECONDS", 0)
     running = asyncio.create_task(shed.worker.run())
     await settle()
     shed.jobs.due.append(ticket(1))

@@ -6,7 +6,7 @@ Invariant: "" is never sought as a unionid, so empty ids match nobody.
 from sqlalchemy import bindparam, delete, exists, func, or_, select, update
 from sqlalchemy.sql import Select
 
-from bot.storage.sql.schema import account, audit, claim_code, person, phone_link, superuser
+from bot.storage.sql.schema import account, audit, claim_code, person, phone_link, shelf, superuser
 from bot.storage.sql.statements import Statement, constant, insert_into
 
 _ACCOUNTS: Select[*tuple[object, ...]] = select(
@@ -18,6 +18,7 @@ _ACCOUNTS: Select[*tuple[object, ...]] = select(
     account.c.person_id,
     person.c.epoch,
     account.c.greeted,
+    account.c.is_open,
 ).select_from(account.join(person))
 
 FIND = Statement(
@@ -29,6 +30,9 @@ FIND = Statement(
 )
 BY_ID = Statement(_ACCOUNTS.where(account.c.id == bindparam("account")))
 OF_PERSON = Statement(_ACCOUNTS.where(account.c.person_id == bindparam("person")).order_by(account.c.id))
+IN_PLACE = Statement(
+    _ACCOUNTS.where(account.c.id.in_(select(shelf.c.account_id).where(shelf.c.place == bindparam("place"))))
+)
 SEARCH = Statement(
     _ACCOUNTS.where(
         or_(
@@ -54,6 +58,9 @@ SET_UNIONID = Statement(
     update(account).where(account.c.id == bindparam("account")).values(unionid=bindparam("new_unionid"))
 )
 SET_GREETED = Statement(update(account).where(account.c.id == bindparam("account")).values(greeted=1))
+SET_OPEN = Statement(
+    update(account).where(account.c.id == bindparam("account")).values(is_open=bindparam("open_now"))
+)
 
 # `unionid <> ''` is spelt out for the partial index. The oldest account decides where several persons
 # have it (phones kept them apart).
@@ -78,6 +85,11 @@ INSERT_PHONE = Statement(
 
 MOVE_ACCOUNTS = Statement(
     update(account).where(account.c.person_id == bindparam("left")).values(person_id=bindparam("owner"))
+)
+CLOSE = Statement(
+    update(account)
+    .where(account.c.person_id == bindparam("person"), account.c.is_open != constant(0))
+    .values(is_open=0)
 )
 MOVE_PHONES = Statement(
     update(phone_link).where(phone_link.c.person_id == bindparam("left")).values(person_id=bindparam("owner"))

@@ -2,7 +2,8 @@
 
 Invariant: persons join only over a same non-empty unionid or a same proven phone, never when both have
 proven phones of their own; all accounts of one go over to the other, in one audited transaction, and
-memory stays with the account it came from.
+memory stays with the account it came from. Who opened their private memory opened what it was then: a join
+closes it.
 """
 
 import sqlite3
@@ -85,6 +86,13 @@ class SqlAccounts:
             lambda connection: statements.SET_GREETED.run(connection, account=account).rowcount
         )
 
+    async def set_open(self, account: AccountId, *, is_open: bool) -> None:
+        await self._database.write(
+            lambda connection: (
+                statements.SET_OPEN.run(connection, account=account, open_now=int(is_open)).rowcount
+            )
+        )
+
     async def link_phone(
         self, account: AccountId, phone_hash: bytes, key_version: int, verified_by: str
     ) -> Account:
@@ -116,6 +124,10 @@ class SqlAccounts:
 
     async def accounts_of(self, person: PersonId) -> tuple[Account, ...]:
         rows = await self._database.peek(statements.OF_PERSON, person=person)
+        return tuple(_account_of(row) for row in rows)
+
+    async def accounts_in(self, place: str) -> tuple[Account, ...]:
+        rows = await self._database.peek(statements.IN_PLACE, place=place)
         return tuple(_account_of(row) for row in rows)
 
     async def find_accounts(self, word: str, phone_hash: bytes | None, limit: int) -> tuple[Account, ...]:
@@ -172,7 +184,7 @@ def _names(key: AccountKey) -> dict[str, object]:
 
 
 def _account_of(row: Row) -> Account:
-    account_id, channel, app_id, openid, unionid, person, epoch, greeted = row
+    account_id, channel, app_id, openid, unionid, person, epoch, greeted, is_open = row
     return Account(
         id=account_id,
         key=AccountKey(channel=channel, app_id=app_id, openid=openid),
@@ -180,6 +192,7 @@ def _account_of(row: Row) -> Account:
         person=person,
         epoch=epoch,
         is_greeted=bool(greeted),
+        is_open=bool(is_open),
     )
 
 
@@ -210,6 +223,7 @@ def _join(
     so that no cache of either view is used again; `cleared_epoch` stays, so work under way is kept."""
     left = account.person
     moved = statements.MOVE_ACCOUNTS.run(connection, left=left, owner=owner).rowcount
+    statements.CLOSE.run(connection, person=owner)
     statements.MOVE_PHONES.run(connection, left=left, owner=owner)
     statements.RAISE_ABOVE.run(connection, left=left, owner=owner)
     statements.DROP_UNREFERENCED.run(connection, left=left)

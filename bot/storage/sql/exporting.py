@@ -15,7 +15,14 @@ from bot.storage.sql.statements import Statement
 FORMAT = 1
 
 _ACCOUNTS = Statement(
-    select(account.c.channel, account.c.app_id, account.c.openid, account.c.unionid, account.c.created_at)
+    select(
+        account.c.channel,
+        account.c.app_id,
+        account.c.openid,
+        account.c.unionid,
+        account.c.created_at,
+        account.c.is_open,
+    )
     .where(account.c.person_id == bindparam("person"))
     .order_by(account.c.id)
 )
@@ -67,7 +74,14 @@ async def export_person(database: Database, person: PersonId) -> dict[str, Any]:
         "format": FORMAT,
         "person": person,
         "accounts": [
-            {"channel": row[0], "app_id": row[1], "openid": row[2], "unionid": row[3], "since": _iso(row[4])}
+            {
+                "channel": row[0],
+                "app_id": row[1],
+                "openid": row[2],
+                "unionid": row[3],
+                "since": _iso(row[4]),
+                "is_open_in_groups": bool(row[5]),
+            }
             for row in accounts
         ],
         "phones": [{"verified_by": row[0], "at": _iso(row[1])} for row in phones],

@@ -58,6 +58,7 @@ WITHOUT_VECTOR = Statement(
         account.c.id == bindparam("account"),
         account.c.cleared_epoch <= bindparam("epoch"),
         shelf.c.place == bindparam("place"),
+        shelf.c.cleared_epoch <= bindparam("epoch"),
         fact.c.model != bindparam("model"),
         is_in_view(),
     )
@@ -71,6 +72,7 @@ OWN_SHELF = Statement(
         account.c.id == bindparam("account"),
         account.c.cleared_epoch <= bindparam("epoch"),
         shelf.c.place == bindparam("place"),
+        shelf.c.cleared_epoch <= bindparam("epoch"),
     )
 )
 LACKING_ANY = Statement(

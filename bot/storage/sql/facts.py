@@ -17,7 +17,7 @@ from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import Fact, ForgetReceipt, MemoryVersion, NewFact
 from bot.memory.ports import FactSheet, VectorSheet
 from bot.storage.forget_ledger import ForgetLedger
-from bot.storage.sql import fact_writing, forgetting
+from bot.storage.sql import fact_writing, forgetting, place_clearing
 from bot.storage.sql.database import Database
 from bot.storage.sql.fact_reading import (
     LACKING_ANY,
@@ -208,6 +208,12 @@ class SqlFacts:
         """See `FactStore`. Raises StoreUnavailable as `forget_facts` does."""
         return await self._forget(
             lambda connection: forgetting.clear_person(connection, person, self._ledger)
+        )
+
+    async def clear_place(self, place: str) -> ForgetReceipt:
+        """See `FactStore`. Raises StoreUnavailable as `forget_facts` does."""
+        return await self._forget(
+            lambda connection: place_clearing.clear_place(connection, place, self._ledger)
         )
 
     async def _forget(self, work: Callable[[sqlite3.Connection], ForgetReceipt]) -> ForgetReceipt:

@@ -25,7 +25,7 @@ from bot.storage.sql.noting import note_clearing, note_facts
 from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox, job, seal, shelf, turn
 from bot.storage.sql.scopes import bar_older_work
 from bot.storage.sql.shelves import COVERED_SHELVES, REWRITTEN, as_list, asked, listed, read_covered
-from bot.storage.sql.statements import Statement
+from bot.storage.sql.statements import Row, Statement
 
 SHORTEST_QUOTE = 2
 """Characters. A one-character fact (「M」) is part of nearly every turn: its own turn goes, no other."""
@@ -74,25 +74,25 @@ _DELETE_ALL_JOBS = Statement(delete(job).where(job.c.account_id.in_(listed("acco
 _DELETE_CONFIRMATIONS = Statement(
     delete(confirmation).where(confirmation.c.account_id.in_(listed("accounts")))
 )
-_HAS_WORDS = or_(delivery.c.pages != "[]", delivery.c.question != "")
-_blanked = update(delivery).values(pages="[]", page_count=0, next_page=0, state="sent", question="")
-_BLANK_ALL_DELIVERIES = Statement(_blanked.where(delivery.c.account_id.in_(listed("accounts")), _HAS_WORDS))
+HAS_WORDS = or_(delivery.c.pages != "[]", delivery.c.question != "")
+BLANKED = update(delivery).values(pages="[]", page_count=0, next_page=0, state="sent", question="")
+_BLANK_ALL_DELIVERIES = Statement(BLANKED.where(delivery.c.account_id.in_(listed("accounts")), HAS_WORDS))
 _BLANK_DELIVERIES = Statement(
-    _blanked.where(
-        delivery.c.inbox_id.in_(listed("ids")), delivery.c.account_id.in_(listed("accounts")), _HAS_WORDS
+    BLANKED.where(
+        delivery.c.inbox_id.in_(listed("ids")), delivery.c.account_id.in_(listed("accounts")), HAS_WORDS
     )
 )
 _BLANK_HANDED_OVER = Statement(
-    _blanked.where(
+    BLANKED.where(
         delivery.c.account_id.in_(listed("accounts")),
         delivery.c.state != "sending",
         delivery.c.next_page >= delivery.c.page_count,
-        _HAS_WORDS,
+        HAS_WORDS,
     )
 )
 _WAITING = Statement(
     select(delivery.c.inbox_id, delivery.c.pages, delivery.c.question).where(
-        delivery.c.account_id.in_(listed("accounts")), _HAS_WORDS
+        delivery.c.account_id.in_(listed("accounts")), HAS_WORDS
     )
 )
 _BLANK_SEALS = Statement(
@@ -115,6 +115,9 @@ _BLANK_PAYLOADS = Statement(
         inbox.c.account_id.in_(listed("accounts")), inbox.c.state != "accepted", inbox.c.payload.is_not(None)
     )
     .values(payload=None, error="")
+)
+_CLOSE = Statement(
+    update(account).where(account.c.id.in_(listed("accounts")), account.c.is_open != 0).values(is_open=0)
 )
 _ABANDON_FAILED = Statement(
     update(inbox)
@@ -199,20 +202,25 @@ def clear_person(
 def clear_accounts(connection: sqlite3.Connection, accounts: str) -> ForgetReceipt:
     """The deletions of `clear_person`, of these accounts alone (a JSON list of ids): in an older copy
     of the database they may belong to other persons."""
-    rows = _SHELVES_OF.rows(connection, accounts=accounts)
+    jobs = _DELETE_ALL_JOBS.run(connection, accounts=accounts).rowcount
+    receipt = empty_shelves(connection, _SHELVES_OF.rows(connection, accounts=accounts))
+    deliveries = _BLANK_ALL_DELIVERIES.run(connection, accounts=accounts).rowcount
+    _DELETE_CONFIRMATIONS.run(connection, accounts=accounts)
+    _CLOSE.run(connection, accounts=accounts)
+    _ABANDON_FAILED.run(connection, accounts=accounts)
+    _drop_kept_for_retries(connection, accounts)
+    return replace(receipt, jobs=jobs, deliveries=deliveries)
+
+
+def empty_shelves(connection: sqlite3.Connection, rows: Sequence[Row]) -> ForgetReceipt:
+    """`rows`: (shelf id, its size). Their turns' jobs are gone already."""
     shelves = as_list(row[0] for row in rows)
     for row in rows:
         segments.drop(connection, row[0])
     facts = _DELETE_ALL_FACTS.run(connection, shelves=shelves).rowcount
-    jobs = _DELETE_ALL_JOBS.run(connection, accounts=accounts).rowcount
     turns = _DELETE_ALL_TURNS.run(connection, shelves=shelves).rowcount
     _EMPTY.run(connection, shelves=shelves)
-    deliveries = _BLANK_ALL_DELIVERIES.run(connection, accounts=accounts).rowcount
-    _DELETE_CONFIRMATIONS.run(connection, accounts=accounts)
-    _ABANDON_FAILED.run(connection, accounts=accounts)
-    _drop_kept_for_retries(connection, accounts)
-    vectors = sum(row[1] for row in rows)
-    return ForgetReceipt(facts=facts, turns=turns, jobs=jobs, deliveries=deliveries, vectors=vectors)
+    return ForgetReceipt(facts=facts, turns=turns, vectors=sum(row[1] for row in rows))
 
 
 def _forget_answered(

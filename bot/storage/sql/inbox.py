@@ -1,7 +1,8 @@
 """The inbox: every accepted message, once, before anyone is told it was accepted.
 
 Invariant: a message's text stays only while something may still need it: until its entry is closed, and
-then until the first page of its reply was handed over.
+then until the first page of its reply was handed over. An open entry without one was overtaken by a clearing of
+its place: it becomes no turn.
 """
 
 import sqlite3
@@ -46,6 +47,7 @@ _ADMIT = Statement(
         tries=constant(0),
         error=constant(""),
         accepted_at=bindparam("accepted_at"),
+        place=bindparam("place"),
     )
     .on_conflict_do_nothing(index_elements=["channel", "app_id", "key"])
 )
@@ -73,7 +75,7 @@ _UNDELIVERED = Statement(
     .order_by(delivery.c.inbox_id)
 )
 _STATE = Statement(
-    select(inbox.c.state, inbox.c.tries, delivery.c.inbox_id)
+    select(inbox.c.state, inbox.c.tries, delivery.c.inbox_id, inbox.c.payload.is_not(None))
     .select_from(inbox.outerjoin(delivery))
     .where(inbox.c.id == bindparam("inbox"))
 )
@@ -87,9 +89,7 @@ _CLOSE = Statement(
     )
 )
 _REWRITE = Statement(
-    update(inbox)
-    .where(inbox.c.id == bindparam("inbox"), inbox.c.payload.is_not(None))
-    .values(payload=bindparam("instead"))
+    update(inbox).where(inbox.c.id == bindparam("inbox")).values(payload=bindparam("instead"))
 )
 _tried = inbox.c.tries + 1
 _REFUSE = Statement(
@@ -114,6 +114,12 @@ def is_open(connection: sqlite3.Connection, inbox_id: int) -> bool:
     """Whether an entry still waits for its end: neither closed nor answered."""
     row = _STATE.first(connection, inbox=inbox_id)
     return row is not None and row[0] != "closed" and row[2] is None
+
+
+def may_become_turn(connection: sqlite3.Connection, inbox_id: int) -> bool:
+    """Whether an entry is open, and its words were not forgotten meanwhile."""
+    row = _STATE.first(connection, inbox=inbox_id)
+    return row is not None and row[0] != "closed" and row[2] is None and bool(row[3])
 
 
 def close_entry(
@@ -155,6 +161,7 @@ class SqlInbox:
                 openid=sender.openid,
                 payload=payload,
                 accepted_at=accepted_at,
+                place=message.conversation.place,
             )
             if admitted.rowcount:
                 assert admitted.lastrowid is not None
@@ -188,7 +195,7 @@ class SqlInbox:
             if taken is not None and not take_page(connection, taken, account):
                 return False
             close_entry(connection, inbox_id, account, delivery, now)
-            if instead is not None:
+            if instead is not None and is_unsent(delivery):
                 _REWRITE.run(connection, inbox=inbox_id, instead=instead)
             return True
 

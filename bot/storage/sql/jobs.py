@@ -66,6 +66,7 @@ _RETRY = Statement(
         due_at=bindparam("next_at"),
         error=bindparam("reason"),
     )
+    .returning(job.c.state)
 )
 _RELEASE = Statement(
     update(job)
@@ -106,13 +107,15 @@ class SqlJobs:
     async def finish_job(self, job: int) -> None:
         await self._database.write(lambda connection: finish_within(connection, job))
 
-    async def retry_job(self, job: int, error: str, delay_seconds: float, *, counts: bool) -> None:
+    async def retry_job(self, job: int, error: str, delay_seconds: float, *, counts: bool) -> bool:
         next_at = to_ms(self._clock.now() + timedelta(seconds=delay_seconds))
 
-        def work(connection: sqlite3.Connection) -> None:
-            _RETRY.run(connection, job=job, counted=int(counts), next_at=next_at, reason=error[:ERROR_LIMIT])
+        def work(connection: sqlite3.Connection) -> bool:
+            asked = {"job": job, "counted": int(counts), "next_at": next_at, "reason": error[:ERROR_LIMIT]}
+            row = _RETRY.first(connection, **asked)
+            return row is not None and row[0] == "dead"
 
-        await self._database.write(work)
+        return await self._database.write(work)
 
     async def release_leases(self) -> int:
         """A job that another process still works on is done once all the same: its result is stored in the

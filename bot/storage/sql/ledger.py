@@ -1,6 +1,6 @@
 """The ledger of turns: question, answer, delivery, job and the closed inbox entry, all or nothing.
 
-Invariant: a turn of an older epoch leaves no trace.
+Invariant: a turn of an older epoch leaves no trace, nor one whose words were forgotten with its place.
 """
 
 import sqlite3
@@ -11,7 +11,7 @@ from bot.conversation.scope import Scope
 from bot.conversation.turn import Turn
 from bot.ports import Delivery
 from bot.storage.sql.database import Database
-from bot.storage.sql.inbox import close_entry, is_open
+from bot.storage.sql.inbox import close_entry, may_become_turn
 from bot.storage.sql.schema import job, to_ms, turn
 from bot.storage.sql.scopes import is_current, shelf_of
 from bot.storage.sql.statements import Statement, insert_into
@@ -43,9 +43,7 @@ class SqlLedger:
         now = to_ms(self._clock.now())
 
         def work(connection: sqlite3.Connection) -> Turn | None:
-            if not is_open(connection, inbox_id):
-                return None
-            if not is_current(connection, scope):
+            if not may_become_turn(connection, inbox_id) or not is_current(connection, scope):
                 return None
             close_entry(connection, inbox_id, scope.account, delivery, now)
             stored = _store_turn(connection, inbox_id, scope, message, reply)

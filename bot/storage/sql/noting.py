@@ -35,6 +35,12 @@ def note_clearing(connection: sqlite3.Connection, ledger: ForgetLedger, accounts
     write_stamp(connection, FORGOTTEN, number)
 
 
+def note_place(connection: sqlite3.Connection, ledger: ForgetLedger, place: str) -> None:
+    """Raises StoreUnavailable."""
+    number = ledger.begin(read_stamp(connection, FORGOTTEN) or 0, places=[ledger.place(place)])
+    write_stamp(connection, FORGOTTEN, number)
+
+
 def note_facts(
     connection: sqlite3.Connection,
     ledger: ForgetLedger,

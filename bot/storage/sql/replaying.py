@@ -8,13 +8,13 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlalchemy import select, update
+from sqlalchemy import select, union, update
 
 from bot.conversation.errors import ConfigurationError
 from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.memory.fact import ForgetReceipt
 from bot.storage.forget_ledger import ForgetLedger, Forgetting
-from bot.storage.sql import forgetting
+from bot.storage.sql import forgetting, place_clearing
 from bot.storage.sql.schema import account, fact, inbox, person, shelf
 from bot.storage.sql.shelves import as_list, listed
 from bot.storage.sql.stamps import FORGOTTEN, read_stamp, write_stamp
@@ -25,6 +25,9 @@ _ACCOUNTS = Statement(
 )
 _RAISE_EPOCHS = Statement(
     update(person).where(person.c.id.in_(listed("persons"))).values(epoch=person.c.epoch + 1)
+)
+_PLACES = Statement(
+    union(select(shelf.c.place).where(shelf.c.place != ""), select(inbox.c.place).where(inbox.c.place != ""))
 )
 _MESSAGES = Statement(select(inbox.c.channel, inbox.c.app_id, inbox.c.key, inbox.c.id))
 _FACTS = Statement(
@@ -75,6 +78,7 @@ def replay(
     if not missing:
         return Replay(is_ledger_short=is_short)
     receipt = _clear(connection, ledger, missing)
+    receipt = _added(receipt, _clear_places(connection, ledger, missing))
     receipt = _added(receipt, _forget_messages(connection, ledger, missing))
     receipt = _added(receipt, _forget_facts(connection, ledger, missing))
     write_stamp(connection, FORGOTTEN, missing[-1].number)
@@ -101,6 +105,17 @@ def _clear(
     # No work is under way, so nothing is barred: that would cost linked accounts their pending jobs.
     _RAISE_EPOCHS.run(connection, persons=as_list({row[4] for row in found}))
     return forgetting.clear_accounts(connection, as_list(row[3] for row in found))
+
+
+def _clear_places(
+    connection: sqlite3.Connection, ledger: ForgetLedger, missing: Sequence[Forgetting]
+) -> ForgetReceipt:
+    names = frozenset[str]().union(*(each.places for each in missing))
+    receipt = ForgetReceipt()
+    for (place,) in _PLACES.rows(connection) if names else ():
+        if ledger.place(place) in names:
+            receipt = _added(receipt, place_clearing.clear_place(connection, place))
+    return receipt
 
 
 def _forget_messages(

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     literal_column,
+    text,
 )
 
 metadata = MetaData(
@@ -68,6 +69,8 @@ account = Table(
     Column("cleared_epoch", Integer, nullable=False),
     Column("greeted", Integer, nullable=False),
     Column("created_at", Integer, nullable=False),
+    # Account.is_open
+    Column("is_open", Integer, nullable=False, server_default=text("0")),
     UniqueConstraint("channel", "app_id", "openid"),
     # "" matches nothing, so it is not indexed.
     Index("ix_account_unionid", "unionid", sqlite_where=literal_column("unionid <> ''")),
@@ -80,8 +83,7 @@ phone_link = Table(
     Column("phone_hash", LargeBinary, primary_key=True),
     Column("key_version", Integer, primary_key=True),
     Column("person_id", Integer, ForeignKey("person.id"), nullable=False, index=True),
-    # The account that proved it.
-    Column("account_id", Integer, ForeignKey("account.id"), nullable=False),
+    Column("account_id", Integer, ForeignKey("account.id"), nullable=False),  # the one that proved it
     Column("verified_by", Text, nullable=False),
     Column("at", Integer, nullable=False),
 )
@@ -95,13 +97,13 @@ inbox = Table(
     Column("key", Text, nullable=False),
     # Null until the sender has an account, and for anonymous senders for ever.
     Column("account_id", Integer, ForeignKey("account.id"), index=True),
-    # The Message as JSON; null as soon as nothing can need it again.
+    # The Message as JSON; null as soon as nothing can need it again. While accepted: its place was cleared.
     Column("payload", Text),
-    # accepted | closed | dead
-    Column("state", Text, nullable=False),
+    Column("state", Text, nullable=False),  # accepted | closed | dead
     Column("tries", Integer, nullable=False),
     Column("error", Text, nullable=False),
     Column("accepted_at", Integer, nullable=False),
+    Column("place", Text, nullable=False, server_default=""),  # Conversation.place
     UniqueConstraint("channel", "app_id", "key"),
     Index("ix_inbox_accepted", "id", sqlite_where=literal_column("state = 'accepted'")),
 )
@@ -111,12 +113,10 @@ delivery = Table(
     metadata,
     Column("inbox_id", Integer, ForeignKey("inbox.id"), primary_key=True, autoincrement=False),
     Column("account_id", Integer, ForeignKey("account.id")),
-    # A JSON list of strings, `page_count` long.
-    Column("pages", Text, nullable=False),
+    Column("pages", Text, nullable=False),  # a JSON list of strings, `page_count` long
     Column("page_count", Integer, nullable=False),
     Column("next_page", Integer, nullable=False),
-    # DeliveryState
-    Column("state", Text, nullable=False),
+    Column("state", Text, nullable=False),  # DeliveryState
     Column("decided_by", Text, nullable=False),
     Column("question", Text, nullable=False),
     Column("at", Integer, nullable=False),
@@ -133,8 +133,7 @@ seal = Table(
     Column("channel", Text, primary_key=True),
     Column("app_id", Text, primary_key=True),
     Column("key", Text, primary_key=True),
-    # The response body already given to the platform: holds words of the answer.
-    Column("body", LargeBinary, nullable=False),
+    Column("body", LargeBinary, nullable=False),  # already given to the platform: holds words of the answer
     Column("at", Integer, nullable=False),
 )
 
@@ -143,14 +142,15 @@ shelf = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("account_id", Integer, ForeignKey("account.id"), nullable=False),
-    # Conversation.place
-    Column("place", Text, nullable=False),
+    Column("place", Text, nullable=False),  # Conversation.place
     # Raised by every change of its facts or vectors: see shelves.ADDED and REWRITTEN.
     Column("version", Integer, nullable=False),
     # How many vectors its segments hold, and of what kind ("" and 0 while none).
     Column("size", Integer, nullable=False),
     Column("model", Text, nullable=False),
     Column("dimension", Integer, nullable=False),
+    # As account.cleared_epoch, for work in this place alone.
+    Column("cleared_epoch", Integer, nullable=False, server_default=text("0")),
     UniqueConstraint("account_id", "place"),
     sqlite_autoincrement=True,
 )
@@ -158,12 +158,9 @@ shelf = Table(
 seg = Table(
     "seg",
     metadata,
-    # shelf.id << 20 | n
-    Column("id", Integer, primary_key=True, autoincrement=False),
-    # capacity × (int64 fact id, int64 said_at in ms)
-    Column("meta", LargeBinary, nullable=False),
-    # capacity × dimension float32
-    Column("vecs", LargeBinary, nullable=False),
+    Column("id", Integer, primary_key=True, autoincrement=False),  # shelf.id << 20 | n
+    Column("meta", LargeBinary, nullable=False),  # capacity × (int64 fact id, int64 said_at in ms)
+    Column("vecs", LargeBinary, nullable=False),  # capacity × dimension float32
 )
 
 turn = Table(
@@ -184,8 +181,7 @@ fact = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("shelf_id", Integer, ForeignKey("shelf.id"), nullable=False),
-    # FactKind
-    Column("kind", Text, nullable=False),
+    Column("kind", Text, nullable=False),  # FactKind
     Column("text", Text, nullable=False),
     Column("importance", Float, nullable=False),
     Column("said_at", Integer, nullable=False),
@@ -214,14 +210,21 @@ job = Table(
     Column("account_id", Integer, ForeignKey("account.id"), nullable=False, index=True),
     Column("place", Text, nullable=False),
     Column("epoch", Integer, nullable=False),
-    # waiting | leased | dead
-    Column("state", Text, nullable=False),
+    Column("state", Text, nullable=False),  # waiting | leased | dead
     # When it may be taken: for a leased one, when its lease lapses.
     Column("due_at", Integer, nullable=False),
     Column("tries", Integer, nullable=False),
     Column("error", Text, nullable=False),
     Index("ix_job_leased", "id", sqlite_where=literal_column("state = 'leased'")),
     sqlite_autoincrement=True,
+)
+
+group_switch = Table(
+    "group_switch",
+    metadata,
+    Column("place", Text, primary_key=True),
+    Column("is_on", Integer, nullable=False),
+    Column("at", Integer, nullable=False),
 )
 
 confirmation = Table(
@@ -280,8 +283,7 @@ passage = Table(
 stamp = Table(
     "stamp",
     metadata,
-    # `knowledge`: the version of all documents together.
-    Column("name", Text, primary_key=True),
+    Column("name", Text, primary_key=True),  # `knowledge`: the version of all documents together
     Column("value", Integer, nullable=False),
 )
 
@@ -290,11 +292,9 @@ audit = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("at", Integer, nullable=False),
-    # channel:app_id:openid, or "" for the house itself.
-    Column("actor", Text, nullable=False),
+    Column("actor", Text, nullable=False),  # channel:app_id:openid, or "" for the house itself
     Column("action", Text, nullable=False),
     Column("subject_person", Integer, index=True),  # no foreign key: the record outlives the person
     Column("reason", Text, nullable=False),
-    # Ids and counts, never text of a memory.
-    Column("detail", Text, nullable=False),
+    Column("detail", Text, nullable=False),  # ids and counts, never text of a memory
 )

@@ -1,21 +1,31 @@
 """The questions every write about a person asks inside its transaction.
 
 Invariant: a clearing raises `account.cleared_epoch` to the new epoch of the person; work is current while
-its scope's epoch is not below it. Joining raises the person's epoch too (so that every cache of the old
+its scope's epoch is not below it. Clearing a place raises `shelf.cleared_epoch` likewise, for work there alone.
+Joining raises the person's epoch too (so that every cache of the old
 view is left behind) but not the accounts' `cleared_epoch`: work under way survives a join, never a clearing.
 """
 
 import sqlite3
+from collections.abc import Iterable
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import and_, bindparam, func, select, update
 
 from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.storage.sql.schema import account, person, shelf
-from bot.storage.sql.statements import Statement, insert_into
+from bot.storage.sql.statements import Statement, constant, insert_into
 
 _CURRENT = Statement(
-    select(account.c.id).where(
-        account.c.id == bindparam("account"), account.c.cleared_epoch <= bindparam("epoch")
+    select(account.c.id)
+    .select_from(
+        account.outerjoin(
+            shelf, and_(shelf.c.account_id == account.c.id, shelf.c.place == bindparam("place"))
+        )
+    )
+    .where(
+        account.c.id == bindparam("account"),
+        account.c.cleared_epoch <= bindparam("epoch"),
+        func.coalesce(shelf.c.cleared_epoch, constant(0)) <= bindparam("epoch"),
     )
 )
 _FIND_SHELF = Statement(
@@ -35,11 +45,34 @@ _BAR = Statement(
     .where(account.c.person_id == bindparam("person"))
     .values(cleared_epoch=bindparam("raised"))
 )
+_RAISE_EPOCHS_IN = Statement(
+    update(person)
+    .where(
+        person.c.id.in_(
+            select(account.c.person_id)
+            .select_from(shelf.join(account, account.c.id == shelf.c.account_id))
+            .where(shelf.c.place == bindparam("place"))
+        )
+    )
+    .values(epoch=person.c.epoch + 1)
+)
+_BAR_IN = Statement(
+    update(shelf)
+    .where(shelf.c.place == bindparam("place"))
+    .values(
+        cleared_epoch=select(person.c.epoch)
+        .select_from(account.join(person, person.c.id == account.c.person_id))
+        .where(account.c.id == shelf.c.account_id)
+        .scalar_subquery()
+    )
+)
 
 
 def is_current(connection: sqlite3.Connection, scope: Scope) -> bool:
-    """Whether work begun under this scope may still be stored: nobody cleared its account's memory since."""
-    return _CURRENT.first(connection, account=scope.account, epoch=scope.epoch) is not None
+    """Whether work begun under this scope may still be stored: nobody cleared its account's memory, or its
+    place, since."""
+    asked = {"account": scope.account, "epoch": scope.epoch, "place": scope.place}
+    return _CURRENT.first(connection, **asked) is not None
 
 
 def find_shelf(connection: sqlite3.Connection, account: AccountId, place: str) -> int | None:
@@ -68,3 +101,14 @@ def bar_older_work(connection: sqlite3.Connection, person: PersonId) -> int | No
         return None
     _BAR.run(connection, person=person, raised=row[0])
     return row[0]
+
+
+def bar_older_work_in(connection: sqlite3.Connection, place: str, also: Iterable[AccountId] = ()) -> None:
+    """As `bar_older_work`, for all who have a shelf in a place, but only for their work there; for a clearing.
+
+    `also`: accounts at work there, who are given a shelf to note it on.
+    """
+    for each in also:
+        shelf_of(connection, each, place)
+    _RAISE_EPOCHS_IN.run(connection, place=place)
+    _BAR_IN.run(connection, place=place)

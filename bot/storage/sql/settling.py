@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import bindparam, delete, update
 
-from bot.storage.sql.schema import confirmation, delivery, inbox, person
+from bot.storage.sql.schema import account, confirmation, delivery, inbox, person
 from bot.storage.sql.stamps import FORGOTTEN, read_stamp
 from bot.storage.sql.statements import Statement, constant
 
@@ -32,6 +32,7 @@ _UNSURE = Statement(
     )
     .values(state=constant("unknown"))
 )
+_CLOSE_ALL = Statement(update(account).where(account.c.is_open != constant(0)).values(is_open=0))
 _DROP_CONFIRMATIONS = Statement(delete(confirmation))
 _RAISE_ALL = Statement(update(person).values(epoch=person.c.epoch + bindparam("leap")))
 
@@ -68,13 +69,15 @@ def past_of(live: sqlite3.Connection) -> Past:
 def settle(copy: sqlite3.Connection, past: Past) -> None:
     """Inside the caller's transaction.
 
-    Messages that waited when the copy was made were answered since, or are too old to answer; replies that
-    waited may have been sent: none is sent by itself, 「继续」 still fetches them.
+        Messages that waited when the copy was made were answered since, or are too old to answer; replies that
+        waited may have been sent: none is sent by itself, 「继续」 still fetches them. Who opened their private memory may
+    have closed it since.
     """
     _CLOSE.run(copy)
     _DROP_PAYLOADS.run(copy)
     _UNSURE.run(copy)
     _DROP_CONFIRMATIONS.run(copy)
+    _CLOSE_ALL.run(copy)
     leap = LEAP if past.is_lost else past.epoch + 1
     _RAISE_ALL.run(copy, leap=leap)
     for name, seq in copy.execute("SELECT name, seq FROM sqlite_sequence").fetchall():

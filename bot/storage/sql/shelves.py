@@ -1,6 +1,7 @@
 """Which shelves a scope covers: the one question that isolates one person's memory from another's.
 
-Invariant: a scope whose account has left its person, or was cleared since, covers nothing. Both readers and
+Invariant: a scope whose account has left its person, or was cleared since, covers nothing, and no scope covers
+a shelf that was cleared since. Both readers and
 deletions ask here; nothing else joins accounts with shelves to read a memory.
 """
 
@@ -34,7 +35,14 @@ def covered(*columns: ColumnElement[Any]) -> Select[Any]:
         .select_from(_mine)
         .join(person, person.c.id == _mine.c.person_id)
         .join(account, account.c.person_id == person.c.id)
-        .outerjoin(shelf, and_(shelf.c.account_id == account.c.id, shelf.c.place == bindparam("place")))
+        .outerjoin(
+            shelf,
+            and_(
+                shelf.c.account_id == account.c.id,
+                shelf.c.place == bindparam("place"),
+                shelf.c.cleared_epoch <= bindparam("epoch"),
+            ),
+        )
         .where(
             _mine.c.id == bindparam("account"),
             _mine.c.person_id == bindparam("person"),

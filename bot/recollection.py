@@ -1,0 +1,64 @@
+"""What of memory serves a message: the speaker's own, and in a group what the group keeps together.
+
+Invariant: what was said in private is recalled in private alone, but for who opened theirs; what belongs to one
+group is recalled in no other.
+"""
+
+from dataclasses import dataclass
+
+from bot.conversation.message import Conversation, Message
+from bot.conversation.ports import Vector
+from bot.conversation.scope import Scope
+from bot.memory.recall import Recall, RecalledFact
+from bot.metrics import Metrics
+from identity.directory import Directory
+from identity.model import Account
+
+GROUP_K = 3
+"""Memories of the group beside one's own: notices and rules, of which few concern one question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollected:
+    """What was found, each best first."""
+
+    own: tuple[RecalledFact, ...] = ()
+    group: tuple[RecalledFact, ...] = ()
+    """群公共记忆: everybody's in this group, nobody's own."""
+
+
+class Recollection:
+    def __init__(self, *, recall: Recall, directory: Directory, metrics: Metrics, k: int) -> None:
+        """`k`: how many memories of the speaker's own at most."""
+        self._recall = recall
+        self._directory = directory
+        self._metrics = metrics
+        self._k = k
+
+    async def recollect(
+        self, message: Message, account: Account | None, scope: Scope | None, query: Vector | None
+    ) -> Recollected:
+        """`query`: the embedding of the message's text. Raises StoreUnavailable."""
+        if scope is None or account is None:
+            return Recollected()
+        with self._metrics.memory_recall_seconds.time():
+            own = await self._from(scope, message.text, self._k, query)
+            if not message.conversation.is_group:
+                return Recollected(own=own)
+            if account.is_open:
+                private = await self._from(account.scope(""), message.text, self._k, query)
+                own = tuple(sorted((*own, *private), key=lambda each: -each.score)[: self._k])
+            return Recollected(own=own, group=await self._of_group(message, query))
+
+    async def _of_group(self, message: Message, query: Vector | None) -> tuple[RecalledFact, ...]:
+        conversation: Conversation = message.conversation
+        group = await self._directory.known_group(conversation)
+        if group is None:
+            return ()
+        return await self._from(group.scope(conversation.place), message.text, GROUP_K, query)
+
+    async def _from(self, scope: Scope, text: str, k: int, query: Vector | None) -> tuple[RecalledFact, ...]:
+        recalled = await self._recall.recall(scope, text, k, query)
+        if recalled.degraded:
+            self._metrics.degraded_recalls.inc()
+        return recalled.facts

@@ -1,0 +1,296 @@
+"""The commands over stores that live in memory, for the tests of each of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from bot.commands import CommandContext, CommandReply, Commands
+from bot.conversation.errors import StoreUnavailable
+from bot.conversation.message import AccountKey, Conversation, Kind, Message, Role
+from bot.conversation.scope import AccountId, PersonId, Scope
+from bot.conversation.wording import Wording
+from bot.erasing import Erasing
+from bot.groups.lines import GroupLines
+from bot.groups.switch import GroupSwitch
+from bot.memory.fact import Fact, FactKind, ForgetReceipt, MemoryVersion, NewFact
+from bot.memory.forget import Forget
+from bot.memory.ports import FactSheet
+from bot.ports import Confirmation, Delivery
+from identity.authority import Authority
+from identity.directory import Directory
+from identity.model import Account
+from identity.phone import PhoneHasher
+from tests.alert_fakes import Told
+
+NOW = datetime(2025, 11, 29, 18, 30, tzinfo=UTC)
+WORDING = Wording.load("zh_CN")
+
+ALICE = AccountKey(channel="wechat", app_id="wxshop", openid="oAlice_0123456789")
+ALICE_QQ = AccountKey(channel="onebot", app_id="10000", openid="20001")
+BOB = AccountKey(channel="wechat", app_id="wxshop", openid="oBobby_0123456789")
+ROOT = AccountKey(channel="onebot", app_id="10000", openid="99999")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.at = NOW
+
+    def now(self) -> datetime:
+        return self.at
+
+
+class Facts:
+    """`FactStore`, as far as commands go."""
+
+    def __init__(self) -> None:
+        self.held: dict[tuple[PersonId, str], list[Fact]] = {}
+        self.epochs: dict[PersonId, int] = {}
+        self.cleared: list[PersonId] = []
+
+    def hold(self, scope: Scope, *texts: str, channel: str = "wechat") -> None:
+        for text in texts:
+            known = self.held.setdefault((scope.person, scope.place), [])
+            known.append(
+                Fact(
+                    id=sum(map(len, self.held.values())) + 1,
+                    kind=FactKind.PREFERENCE,
+                    text=text,
+                    importance=0.5,
+                    said_at=NOW + timedelta(minutes=len(known)),
+                    channel=channel,
+                )
+            )
+
+    def texts(self, scope: Scope) -> list[str]:
+        return [fact.text for fact in self.held.get((scope.person, scope.place), [])]
+
+    async def fact_sheet(self, scope: Scope) -> FactSheet:
+        facts = tuple(self.held.get((scope.person, scope.place), []))
+        return FactSheet(version=MemoryVersion(epoch=scope.epoch, shelves=()), facts=facts)
+
+    async def keep(
+        self,
+        scope: Scope,
+        facts: Sequence[NewFact],
+        vectors: object,
+        model_id: str,
+        *,
+        source_turn: int | None,
+        job: int | None = None,
+    ) -> tuple[int, ...]:
+        assert vectors is None
+        if scope.epoch < self.epochs.get(scope.person, 0):
+            return ()
+        new = [fact.text for fact in facts if fact.text not in self.texts(scope)]
+        self.hold(scope, *new)
+        return tuple(range(len(new)))
+
+    async def forget_facts(self, scope: Scope, fact_ids: Sequence[int]) -> ForgetReceipt:
+        known = self.held.get((scope.person, scope.place), [])
+        left = [fact for fact in known if fact.id not in fact_ids]
+        self.held[scope.person, scope.place] = left
+        return ForgetReceipt(facts=len(known) - len(left))
+
+    async def clear_person(self, person: PersonId) -> ForgetReceipt:
+        self.cleared.append(person)
+        places = [key for key in self.held if key[0] == person]
+        count = sum(len(self.held.pop(key)) for key in places)
+        return ForgetReceipt(facts=count, turns=7, jobs=1, deliveries=2, vectors=count)
+
+    async def clear_place(self, place: str) -> ForgetReceipt:
+        keys = [key for key in self.held if key[1] == place]
+        count = sum(len(self.held.pop(key)) for key in keys)
+        return ForgetReceipt(facts=count, turns=5, jobs=1, deliveries=2, vectors=count)
+
+
+class Window:
+    def __init__(self) -> None:
+        self.dropped: list[Scope] = []
+        self.is_away = False
+
+    async def drop(self, scope: Scope) -> None:
+        if self.is_away:
+            raise StoreUnavailable("redis")
+        self.dropped.append(scope)
+
+
+class Deliveries:
+    def __init__(self) -> None:
+        self.held: dict[AccountId, Delivery] = {}
+        self.has_others = False
+
+    async def has_several_held(self, account: AccountId) -> bool:
+        return self.has_others
+
+    async def oldest_held(self, account: AccountId) -> Delivery | None:
+        return self.held.get(account)
+
+
+class Confirmations:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._waiting: dict[AccountId, tuple[Confirmation, datetime]] = {}
+
+    async def ask(self, account: AccountId, confirmation: Confirmation, expires_at: datetime) -> None:
+        self._waiting[account] = (confirmation, expires_at)
+
+    async def pending(self, account: AccountId) -> Confirmation | None:
+        waiting = self._waiting.get(account)
+        return waiting[0] if waiting and waiting[1] > self._clock.now() else None
+
+    async def take(self, account: AccountId) -> Confirmation | None:
+        pending = await self.pending(account)
+        self._waiting.pop(account, None)
+        return pending
+
+
+class Audit:
+    def __init__(self) -> None:
+        self.rows: list[tuple[AccountKey | None, str, PersonId | None, str, str]] = []
+
+    async def record(
+        self, actor: AccountKey | None, action: str, subject: PersonId | None, reason: str, detail: str
+    ) -> None:
+        self.rows.append((actor, action, subject, reason, detail))
+
+
+class Accounts:
+    def __init__(self) -> None:
+        self.all: list[Account] = []
+        self.claimed: list[tuple[str, str, str]] = []
+        self.code_hash: bytes | None = None
+
+    def add(self, key: AccountKey, person: int) -> Account:
+        account = Account(
+            id=AccountId(len(self.all) + 1),
+            key=key,
+            unionid="",
+            person=PersonId(person),
+            epoch=0,
+            is_greeted=True,
+        )
+        self.all.append(account)
+        return account
+
+    async def find_account(self, key: AccountKey) -> Account | None:
+        return next((account for account in self.all if account.key == key), None)
+
+    async def create_account(self, key: AccountKey, unionid: str) -> Account:
+        return await self.find_account(key) or self.add(key, 100 + len(self.all))
+
+    async def set_open(self, account: AccountId, *, is_open: bool) -> None:
+        self.all[account - 1] = replace(self.all[account - 1], is_open=is_open)
+
+    async def accounts_in(self, place: str) -> tuple[Account, ...]:
+        return ()
+
+    async def accounts_of(self, person: PersonId) -> tuple[Account, ...]:
+        return tuple(account for account in self.all if account.person == person)
+
+    async def find_accounts(self, word: str, phone_hash: bytes | None, limit: int) -> tuple[Account, ...]:
+        return tuple(account for account in self.all if word in account.key.openid)[:limit]
+
+    async def superusers(self) -> Sequence[tuple[str, str, str]]:
+        return self.claimed
+
+    async def issue_claim_code(self, code_hash: bytes) -> bool:
+        self.code_hash = code_hash
+        return True
+
+    async def claim_superuser(self, key: AccountKey, code_hash: bytes) -> bool:
+        if code_hash != self.code_hash:
+            return False
+        self.code_hash = None
+        self.claimed.append((key.channel, key.app_id, key.openid))
+        return True
+
+
+class Switches:
+    """A `GroupStore`."""
+
+    def __init__(self) -> None:
+        self.off: set[str] = set()
+
+    async def switched_off(self) -> frozenset[str]:
+        return frozenset(self.off)
+
+    async def switch(self, place: str, *, is_on: bool) -> None:
+        (self.off.discard if is_on else self.off.add)(place)
+
+
+@dataclass
+class House:
+    """Everything commands work with, and the commands."""
+
+    clock: Clock = field(default_factory=Clock)
+    facts: Facts = field(default_factory=Facts)
+    window: Window = field(default_factory=Window)
+    deliveries: Deliveries = field(default_factory=Deliveries)
+    audit: Audit = field(default_factory=Audit)
+    accounts: Accounts = field(default_factory=Accounts)
+    alerts: Told = field(default_factory=Told)
+    switches: Switches = field(default_factory=Switches)
+    report: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.confirmations = Confirmations(self.clock)
+        self.lines = GroupLines(10, self.clock)
+        self.switch = GroupSwitch(self.switches)
+        self.authority = Authority(self.accounts, [ROOT.address], lambda: 0.0)  # type: ignore[arg-type]
+        self.commands = Commands(
+            facts=self.facts,  # type: ignore[arg-type]
+            window=self.window,  # type: ignore[arg-type]
+            forget=Forget(self.facts),  # type: ignore[arg-type]
+            erasing=Erasing(
+                facts=self.facts,  # type: ignore[arg-type]
+                window=self.window,  # type: ignore[arg-type]
+                lines=self.lines,
+                accounts=self.accounts,  # type: ignore[arg-type]
+            ),
+            lines=self.lines,
+            switch=self.switch,
+            deliveries=self.deliveries,  # type: ignore[arg-type]
+            confirmations=self.confirmations,
+            audit=self.audit,
+            accounts=self.accounts,  # type: ignore[arg-type]
+            directory=Directory(self.accounts, PhoneHasher(b"p" * 32)),  # type: ignore[arg-type]
+            authority=self.authority,
+            status=self.status,
+            alerts=self.alerts,
+            wording=WORDING,
+            clock=self.clock,
+        )
+        self.alice = self.accounts.add(ALICE, 1)
+        self.bob = self.accounts.add(BOB, 2)
+        self.root = self.accounts.add(ROOT, 3)
+
+    async def status(self) -> Mapping[str, str]:
+        return self.report
+
+    async def reply(
+        self,
+        account: Account | None,
+        text: str,
+        *,
+        group: str = "",
+        mentioned: tuple[AccountKey, ...] = (),
+        role: Role = Role.MEMBER,
+    ) -> CommandReply | None:
+        key = account.key if account else AccountKey(channel="onebot", app_id="10000", openid="")
+        conversation = Conversation(channel=key.channel, app_id=key.app_id, group=group)
+        message = Message(
+            key="1",
+            kind=Kind.TEXT,
+            sender=key,
+            conversation=conversation,
+            text=text,
+            sent_at=self.clock.now(),
+            mentioned=mentioned,
+            role=role,
+        )
+        scope = account.scope(conversation.place) if account else None
+        return await self.commands.handle(CommandContext(message=message, account=account, scope=scope))
+
+    async def say(self, account: Account | None, text: str, **more: object) -> str | None:
+        reply = await self.reply(account, text, **more)  # type: ignore[arg-type]
+        return reply.text if reply else None
