@@ -22,6 +22,8 @@ from sqlalchemy import (
     text,
 )
 
+from bot.storage.sql.entity_schema import entity_table
+
 metadata = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -189,10 +191,8 @@ fact = Table(
     Column("valid_to", Integer),
     Column("superseded_by", Integer),
     Column("expires_at", Integer),
-    # A turn's id. No foreign key: the turn may be deleted and the fact kept.
-    Column("source_turn", Integer),
-    # The model of its vector in the shelf's segments; "" while it has none.
-    Column("model", Text, nullable=False),
+    Column("source_turn", Integer),  # no foreign key: the turn may be deleted and the fact kept
+    Column("model", Text, nullable=False),  # of its vector in the shelf's segments; "" while it has none
     # A shelf's facts; and whether it holds a text already, asked at each keeping.
     Index("ix_fact_shelf_id_text", "shelf_id", "text"),
     # The few whose vectors must be left out, now or one day.
@@ -200,6 +200,8 @@ fact = Table(
     Index("ix_fact_ending", "shelf_id", sqlite_where=literal_column(_IS_ENDING)),
     sqlite_autoincrement=True,
 )
+
+entity = entity_table(metadata)
 
 job = Table(
     "job",
@@ -211,8 +213,7 @@ job = Table(
     Column("place", Text, nullable=False),
     Column("epoch", Integer, nullable=False),
     Column("state", Text, nullable=False),  # waiting | leased | dead
-    # When it may be taken: for a leased one, when its lease lapses.
-    Column("due_at", Integer, nullable=False),
+    Column("due_at", Integer, nullable=False),  # when it may be taken: a leased one, when its lease lapses
     Column("tries", Integer, nullable=False),
     Column("error", Text, nullable=False),
     Index("ix_job_leased", "id", sqlite_where=literal_column("state = 'leased'")),
@@ -274,9 +275,8 @@ passage = Table(
     Column("position", Integer, nullable=False),
     Column("heading", Text, nullable=False),
     Column("text", Text, nullable=False),
-    # (d,) float32, and the model that made it ("" while there is none).
-    Column("model", Text, nullable=False),
-    Column("vector", LargeBinary),
+    Column("model", Text, nullable=False),  # "" while it has no vector
+    Column("vector", LargeBinary),  # (d,) float32
     sqlite_autoincrement=True,
 )
 
