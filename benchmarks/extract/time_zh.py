@@ -45,6 +45,13 @@ Spans = Callable[[str, datetime], frozenset[tuple[int, int]]]
 
 
 def our_answers(item: Item) -> list[Answer]:
+    """As both lists mean it: what was left out is of the running year, week or day (「晚上8点」 is still to come)."""
+    window = window_of(item.text, item.reference, is_ahead=True)
+    return [(window.start, window.end)] if window else []
+
+
+def our_latest(item: Item) -> list[Answer]:
+    """As recall reads it: of what was left out, the latest."""
     window = window_of(item.text, item.reference)
     return [(window.start, window.end)] if window else []
 
@@ -124,6 +131,13 @@ def measure(
         for name, items in lists.items()
     ]
     for name, items in lists.items():
+        figures.append(
+            Figure(
+                measure=f"time windows read as recall does, {name}",
+                value=right_share(items, our_latest),
+                unit="share",
+            )
+        )
         figures += [
             Figure(
                 measure=f"time {kind}s known for such, {name}", value=kind_share(items, kind), unit="share"

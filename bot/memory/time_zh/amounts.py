@@ -30,17 +30,17 @@ _FINER = {
 }  # fmt: skip
 """How finely a length with a half in it is meant: 「半年」 in months."""
 
-_MONTH = rf"(?:[0-9]{{1,3}}|[{COUNTING}好]{{1,4}})[多来余]?\s?(?:个|半)(?:半|多)?月|[半俩仨]月"
+_MONTH = rf"个把月|(?:[0-9]{{1,3}}|[{COUNTING}好]{{1,4}})[多来余]?\s?(?:个|半)(?:半|多)?月|[半俩仨两]月"
 _UNIT = "|".join(
     name + (f"(?![{_NOT_A_UNIT[name]}])" if name in _NOT_A_UNIT else "")
     for name in sorted(_UNITS, key=len, reverse=True)
     if name != "月"
 )
-_NUMBER = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,9}}(?:\.[0-9]{{1,3}})?|[{COUNTING}]{{1,8}}|好几)"
+_NUMBER = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,9}}(?:\.[0-9]{{1,3}})?|[{COUNTING}]{{1,8}}|好几|个把)"
 _PIECE = rf"(?:{_MONTH}|{_NUMBER}[多来余]?\s?个?半?多?\s?(?:{_UNIT}))半?[多余]?"
 AMOUNT = rf"(?:{_PIECE})(?:[又零、]?\s?(?:{_PIECE})){{0,5}}钟?"
 """As a part of other patterns: it has no group of its own."""
-AMOUNT_STARTS = COUNTING + "好"
+AMOUNT_STARTS = COUNTING + "好个"
 
 _READ = re.compile(
     rf"(?P<number>{_NUMBER})(?P<more>[多来余]?)\s?个?(?P<half>半?)(?P<more_after>多?)\s?(?P<unit>{_UNIT}|月)(?P<and_half>半?)(?P<rest>[多余]?)"
@@ -54,6 +54,10 @@ class Amount:
     pieces: tuple[tuple[Count, Unit], ...]
     finest: Unit
     """How finely it was said."""
+    is_about: bool = False
+    """「十来天」."""
+    has_more: bool = False
+    """「一个多星期」."""
 
     def before(self, instant: datetime, *, longest: bool = False) -> datetime:
         """So long before; at its longest, where the words leave it open."""
@@ -77,7 +81,7 @@ class Amount:
 def read_amount(text: str) -> Amount | None:
     """The length that the whole text says."""
     pieces: list[tuple[Count, Unit]] = []
-    finest = Unit.CENTURY
+    finest, is_about, has_more = Unit.CENTURY, False, False
     for match in _READ.finditer(text):
         number = count(match["number"])
         if number is None:
@@ -86,6 +90,11 @@ def read_amount(text: str) -> Amount | None:
         half = 0.5 if match["half"] or match["and_half"] else 0
         more = 1 if "多" in (match["more"] + match["more_after"] + match["rest"]) and number.low < 10 else 0
         pieces.append((Count((number.low + half) * times, (number.high + half + more) * times), unit))
+        said_more = match["more"] + match["more_after"] + match["rest"]
+        is_about |= "来" in said_more or (number.low >= 10 and bool(said_more))
+        has_more |= bool(more)
         is_broken = half or number.low != int(number.low)
         finest = min(finest, _FINER[unit] if is_broken else unit)
-    return Amount(pieces=tuple(pieces), finest=finest) if pieces else None
+    if not pieces:
+        return None
+    return Amount(pieces=tuple(pieces), finest=finest, is_about=is_about, has_more=has_more)

@@ -12,24 +12,26 @@ from bot.memory.time_zh.elements import TO, Context, element, words
 from bot.memory.time_zh.numerals import CHINESE, NUMERALS, count, ordinal
 
 _PARTS = {
-    "凌晨": (0, 6), "清晨": (5, 8), "清早": (5, 8), "大清早": (5, 8), "黎明": (5, 7), "拂晓": (5, 7),
-    "早晨": (6, 9), "早上": (6, 9), "一早": (6, 9), "大早上": (6, 9), "一大早": (6, 9),
-    "早间": (8, 12), "上午": (8, 12), "午前": (9, 12), "中午": (12, 14), "正午": (12, 13), "晌午": (12, 14),
-    "午后": (13, 15), "下午": (12, 18), "午间": (12, 14),
-    "傍晚": (17, 19), "黄昏": (17, 19), "晚上": (18, 24), "晚间": (18, 24), "大晚上": (18, 24), "夜晚": (18, 24),
-    "夜里": (20, 24), "夜间": (20, 24), "深夜": (23, 29), "半夜": (0, 5), "大半夜": (0, 5), "午夜": (0, 1),
-    "前半夜": (20, 24), "后半夜": (2, 5), "下半夜": (2, 5), "三更半夜": (0, 5), "白天": (6, 19), "日间": (6, 19),
+    "凌晨": (0, 6), "清晨": (5, 10), "清早": (5, 10), "大清早": (5, 10), "黎明": (5, 7), "拂晓": (5, 7),
+    "早晨": (5, 10), "早上": (5, 10), "一早": (5, 10), "大早上": (5, 10), "一大早": (5, 10), "一清早": (5, 10),
+    "早间": (8, 12), "上午": (6, 12), "头晌": (6, 12), "午前": (9, 12), "中午": (11, 14), "正午": (12, 13),
+    "晌午": (11, 14), "午后": (13, 15), "下午": (12, 18), "后晌": (12, 18), "午间": (11, 14),
+    "傍晚": (17, 20), "黄昏": (17, 20), "擦黑": (17, 20), "天擦黑": (17, 20), "晚上": (18, 24), "晚间": (18, 24),
+    "大晚上": (18, 24), "夜晚": (18, 24), "夜间": (20, 24), "夜里": (22, 30), "深夜": (22, 30), "半夜": (22, 30),
+    "大半夜": (22, 30), "三更半夜": (22, 30), "午夜": (0, 1), "前半夜": (20, 24), "后半夜": (2, 5),
+    "下半夜": (2, 5), "白天": (6, 19), "日间": (6, 19),
 }  # fmt: skip
 """From hour to hour; past 24 it is the next day's morning."""
 _SHORT = {"早": "早上", "晨": "早晨", "晚": "晚上", "夜": "夜里", "午": "中午"}
 _DAYS = {"今": 0, "昨": -1, "前": -2, "明": 1, "当": 0, "后": 2}
-_AFTERNOON = frozenset({"下午", "午后", "傍晚", "黄昏"})
+_AFTERNOON = frozenset({"下午", "午后", "后晌", "傍晚", "黄昏", "擦黑", "天擦黑"})
 _NIGHT = frozenset(
     {"晚上", "晚间", "大晚上", "夜晚", "夜里", "夜间", "深夜", "前半夜", "半夜", "大半夜", "三更半夜"}
 )
 _NOON = frozenset({"中午", "正午", "晌午", "午间"})
-_UNTIL_DAWN = 5
-"""「昨晚两点」: an hour up to here is the morning after."""
+_DEEP_NIGHT = frozenset(name for name, (_, last) in _PARTS.items() if last == 30)
+_UNTIL_DAWN = 4
+"""「昨晚两点」: an hour up to here is the morning after; in the deep of night up to the sixth."""
 
 
 def _part_of(day: Slot | None, context: Context, name: str) -> Slot:
@@ -64,7 +66,7 @@ def _day_and_part(match: re.Match[str], context: Context) -> Slot | None:
     return _part_of(day, context, _SHORT[match["part"]])
 
 
-def _hours_into_day(hour: int, part: str, is_after_day: bool) -> int | None:
+def _hours_into_day(hour: int, part: str) -> int | None:
     if not 0 <= hour <= 24:
         return None
     if part in _AFTERNOON:
@@ -76,8 +78,8 @@ def _hours_into_day(hour: int, part: str, is_after_day: bool) -> int | None:
     if part in _NIGHT:
         if hour in (0, 12):
             return 24
-        if hour <= _UNTIL_DAWN:
-            return hour + 24 if is_after_day and part in ("晚上", "夜里") else hour
+        if hour <= (6 if part in _DEEP_NIGHT else _UNTIL_DAWN):
+            return hour + 24
         return hour + 12 if hour < 12 else hour
     return hour
 
@@ -91,7 +93,7 @@ def _clock(match: re.Match[str], context: Context) -> Slot | None:
     hour = ordinal(match["hour"].replace("两", "二"))
     if hour is None or (within is None and not part and not _is_surely_clock(match, written)):
         return None
-    hours = _hours_into_day(hour, part, within is not None and within.left_out is not Unit.DAY)
+    hours = _hours_into_day(hour, part)
     minute, second = _minute(written.get("minute")), _minute(written.get("second"))
     if hours is None or (minute or 0) > 59 or (second or 0) > 59:
         return None
@@ -153,13 +155,16 @@ def _two_hours(match: re.Match[str], context: Context) -> Slot | None:
     if both is None or both.is_exact:
         return None
     part = context.within.part if context.within else context.part
-    is_after_day = context.within is not None and context.within.left_out is not Unit.DAY
-    first, last = (_hours_into_day(int(hour), part, is_after_day) for hour in (both.low, both.high))
+    first, last = (_hours_into_day(int(hour), part) for hour in (both.low, both.high))
     if first is None or last is None or first >= last:
         return None
     day = floor(context.base, Unit.DAY)
     return Slot(
-        start=day + timedelta(hours=first), end=day + timedelta(hours=last + 1), unit=Unit.HOUR, part=part
+        start=day + timedelta(hours=first),
+        end=day + timedelta(hours=last + 1),
+        unit=Unit.HOUR,
+        part=part,
+        left_out=Unit.DAY if context.within is None else context.within.left_out,
     )
 
 
@@ -173,7 +178,7 @@ _MINUTE = (
 _SECOND = rf"(?:(?P<second>{_MINUTES})秒)?"
 _SIGN = r"(?P<sign>点钟?(?![名评赞击餐菜歌球滴缀]|[0-9一二三四五六七八九]折)|时(?![代候间尚髦光差速刻常期机不而长]))"
 _SAME_TIME = "这个时候|这个时间|这个点|这时候|此时|这会儿"
-_TAIL = r"(?P<tail>钟|整|多钟?|许|左右|来钟)?"
+_TAIL = r"(?P<tail>钟|整|多钟?|许|(?=左右|前后|来钟))?"
 CLOCK = (
     element(rf"(?<![一整])(?<!一个)(?P<part>{words(*_PARTS)})", "".join({name[0] for name in _PARTS}), _part),
     element(r"(?P<part>[早晨晚夜])(?![餐饭点年期些就已知宵市班会])", "早晨晚夜", _short_part),

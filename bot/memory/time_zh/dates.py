@@ -13,13 +13,18 @@ from bot.memory.time_zh.numerals import NUMERALS, count, ordinal
 
 _NOT_DAYS = (
     r"(?:(?<=日)(?![元本语均夜游用常志程历报剧系])"
-    r"|(?<=号)(?![线楼门店车院机馆厅仓柜桌位球令库口站房间床公汽字码选技文航电元座包厢件单段型]))"
+    r"|(?<=号)(?![线楼门店车院机馆厅仓柜桌位球令库口站房间床公汽字码选技文航电元座包厢件单段型链商档柜库会员]))"
 )
-_DAY = r"(?:3[01]|[12][0-9]|0?[1-9]|三十一?|二?十[一二三四五六七八九]?|[一二三四五六七八九]|二[一二三四五六七八九])"
+_DAY = (
+    r"(?:3[01]|[12][0-9]|0?[1-9]|三十一?|廿[一二三四五六七八九]?|二?十[一二三四五六七八九]?|[一二三四五六七八九]"
+    r"|二[一二三四五六七八九])"
+)
 _RELATIVE = {
     "今天": 0, "今日": 0, "本日": 0, "今儿": 0, "今儿个": 0, "今个": 0, "昨天": -1, "昨日": -1, "昨儿": -1,
     "昨儿个": -1, "昨个": -1, "前天": -2, "前日": -2, "前儿": -2, "大前天": -3, "大大前天": -4, "明天": 1, "明日": 1,
     "明儿": 1, "明儿个": 1, "明个": 1, "后天": 2, "后日": 2, "大后天": 3, "大大后天": 4,
+    "夜儿": -1, "夜儿个": -1, "寻日": -1, "琴日": -1, "听日": 1, "前儿个": -2, "前个": -2, "大前儿": -3,
+    "大前儿个": -3, "大前日": -3, "后儿": 2, "后儿个": 2, "大后儿": 3, "大后日": 3,
 }  # fmt: skip
 _OF_LEFT = {
     "前一天": -1,
@@ -56,17 +61,26 @@ def _month_and_day(match: re.Match[str], context: Context) -> Slot | None:
 
 
 def _day(match: re.Match[str], context: Context) -> Slot | None:
-    number = ordinal(match["day"])
+    number = ordinal(match["day"].replace("廿", "二十"))
     within = context.within
     if number is None or (within is not None and (within.unit is not Unit.MONTH or within.is_lunar)):
         return None
     if within is not None:
         return _day_in(within, number)
     month = floor(context.anchor, Unit.MONTH)
+    if not (context.is_right or context.is_ahead):
+        return slot(_nearest(month, number, context.anchor), Unit.DAY).leaving_out(Unit.MONTH)
     while number > (step(month, 1, Unit.MONTH) - month).days:
         # 「29日」 said in February is that of the last month that had one.
         month = step(month, -1, Unit.MONTH)
     return slot(month.replace(day=number), Unit.DAY).leaving_out(Unit.MONTH)
+
+
+def _nearest(month: datetime, number: int, today: datetime) -> datetime:
+    """The day of that number fewest days away."""
+    months = (step(month, offset, Unit.MONTH) for offset in (0, -1, 1, -2))
+    found = [one.replace(day=number) for one in months if number <= (step(one, 1, Unit.MONTH) - one).days]
+    return min(found, key=lambda day: abs(day - floor(today, Unit.DAY)))
 
 
 def _day_in(month: Slot, number: int) -> Slot:
@@ -87,7 +101,7 @@ def _relative(match: re.Match[str], context: Context) -> Slot | None:
     if (
         name in ("今天", "今日")
         and context.within is not None
-        and context.within.unit in (Unit.YEAR, Unit.MONTH)
+        and context.within.unit in (Unit.YEAR, Unit.MONTH, Unit.WEEK)
     ):
         return _this_day_in(context.within, context.now)
     if name in _OF_LEFT and context.within is not None and context.within.unit is Unit.DAY:
@@ -100,7 +114,9 @@ def _relative(match: re.Match[str], context: Context) -> Slot | None:
 
 
 def _this_day_in(within: Slot, now: datetime) -> Slot:
-    """「去年今天」, 「上个月的今天」."""
+    """「去年今天」, 「上个月的今天」, 「上周的今天」."""
+    if within.unit is Unit.WEEK:
+        return slot(step(within.start, now.weekday(), Unit.DAY), Unit.DAY)
     month = now.month if within.unit is Unit.YEAR else within.start.month
     return slot(within.start.replace(month=month, day=now.day), Unit.DAY)
 
@@ -112,7 +128,7 @@ def _first_or_last_days(match: re.Match[str], context: Context) -> Slot | None:
     if (
         number is None
         or within is None
-        or within.unit < Unit.DAYS
+        or within.unit < Unit.WEEK
         or not 0 < number.low <= (within.end - within.start).days
     ):
         return None
@@ -147,10 +163,11 @@ DATES = (
     element(rf"{_MONTH_DIGITS}·{_DAY_DIGITS}(?![0-9·])", "0123456789", _month_and_day),
     element(rf"{_MONTH_DIGITS}/(?P<day>3[01]|[12][0-9]|0[1-9])(?![0-9/元块%的])(?:号|日)?", "0123456789", _month_and_day),
     element(rf"{_MONTH_DIGITS}[.-]{_DAY_DIGITS}[号日]{_NOT_DAYS}", "0123456789", _month_and_day),
-    element(rf"(?P<day>{_DAY})(?:[日号]{_NOT_DAYS}|(?={TO}{_DAY}[日号]))", NUMERALS, _day),
+    element(rf"(?P<day>{_DAY})(?:[日号]{_NOT_DAYS}|(?={TO}{_DAY}[日号]))", NUMERALS + "廿", _day),
     element(r"(?P<day>3[01]|[12][0-9]|0?[1-9]|三十一|二?十[一二三四五六七八九]?|三十)(?![0-9点时:个多几%元块件人号日\.年万千百]|分)",
             NUMERALS, _bare_day),
-    element(rf"(?P<name>{words(*_RELATIVE, *_OF_LEFT)})(?!(?<=日)[记历报志语元本])", "今本昨前头大明后当次翌第隔", _relative),
+    element(rf"(?P<name>{words(*_RELATIVE, *_OF_LEFT)})(?!(?<=日)[记历报志语元本]|(?<=儿)[童子女]|(?<=个)[税人月])",
+            "今本昨前头大明后当次翌第隔夜寻琴听", _relative),
     element(rf"(?P<which>前|头|后|最后)(?P<number>[{NUMERALS}两]{{1,2}})天", "前头后最", _first_or_last_days),
     element(rf"第(?P<number>[{NUMERALS}]{{1,3}})[天日]", "第", _nth_day),
 )  # fmt: skip

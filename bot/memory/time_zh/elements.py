@@ -30,6 +30,11 @@ class Context:
     """What the elements before came to."""
     part: str = ""
     """The part of the day of a range's left end: 「下午1点到3点」."""
+    is_right: bool = False
+    """Whether it is the right end of a range: the first such time from the anchor on."""
+    is_ahead: bool = False
+    """Whether what is left out is taken from the running year, month, week and day, as of plans and terms; else
+    the latest such time is meant."""
 
     @property
     def base(self) -> datetime:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from bot.memory.time_zh.calendar import Slot, Unit, step
 from bot.memory.time_zh.chain import read_chain
 from bot.memory.time_zh.elements import TO, Context
+from bot.memory.time_zh.latest import latest
 from bot.memory.time_zh.relative import ALWAYS_AFTER, ALWAYS_BEFORE
 
 _LEAD = re.compile(
@@ -20,7 +21,9 @@ _TO = re.compile(rf"{TO}|\s?(?:一直|直)(?:到|至)\s?|\s?-{{3,4}}\s?|,?\s?(?:
 _AND = re.compile(r"\s?[和与跟及、]\s?")
 _TO_END = re.compile(r"\s?(?:为止|止|之间|期间|这段时间|这段时间里)?")
 _AND_END = re.compile(r"\s?(?:之间|间|期间)")
-_ABOUT = re.compile(r"左右|前后(?!几)|上下|附近|许(?!多)|那几天|那些天|那阵子|那段时间|期间")
+_ABOUT = re.compile(
+    r"左右|来钟|前后(?!几)|上下(?![班单楼车铺级文学游课])|附近|许(?!多)|那几天|那些天|那阵子|那段时间|期间"
+)
 _SOME_DAYS = {"那几天", "那些天"}
 _INCLUDED = re.compile(r"(?:及|或|以及|及其)(?:在?此?)?(?:之|以)?(?P<way>前|后)")
 _AWAY = re.compile(
@@ -31,27 +34,24 @@ _SINCE = re.compile(
 )
 
 
-def read_expression(
-    text: str, start: int, now: datetime, anchor: datetime | None = None
-) -> tuple[Slot, int] | None:
-    """The expression that begins here, and where it ends; what it leaves out is taken from `anchor` (else from now)."""
-    context = Context(now=now, anchor=anchor or now)
+def read_expression(text: str, start: int, context: Context) -> tuple[Slot, int] | None:
+    """The expression that begins here, and where it ends."""
     lead = _LEAD.match(text, start)
-    plain = read_chain(text, start, context)
+    plain = latest(text, start, context)
     if lead is None or (plain and plain[1] > lead.end()):
-        return _with_what_follows(text, plain, context) if plain else None
-    left = read_chain(text, lead.end(), context)
+        return _with_what_follows(text, start, plain, context) if plain else None
+    left = latest(text, lead.end(), context)
     if left is None:
         return None
     if lead["until"]:
-        return _before(left[0], now), left[1]
-    whole = _with_what_follows(text, left, context)
+        return _before(left[0], context.now), left[1]
+    whole = _with_what_follows(text, lead.end(), left, context)
     # 「从上周」 alone only tells where the span begins: 从 is none of it.
     return whole if whole[1] > left[1] or lead["about"] else None
 
 
-def _with_what_follows(text: str, left: tuple[Slot, int], context: Context) -> tuple[Slot, int]:
-    return _range(text, left, context) or _about(text, left) or _open_end(text, left, context.now) or left
+def _with_what_follows(text: str, start: int, left: tuple[Slot, int], context: Context) -> tuple[Slot, int]:
+    return _range(text, left, context) or _about(text, left) or _open_end(text, start, left, context) or left
 
 
 def _range(text: str, left: tuple[Slot, int], context: Context) -> tuple[Slot, int] | None:
@@ -60,7 +60,9 @@ def _range(text: str, left: tuple[Slot, int], context: Context) -> tuple[Slot, i
         match = between.match(text, end)
         if match is None:
             continue
-        right = read_chain(text, match.end(), replace(context, anchor=first.start, part=first.part))
+        right = read_chain(
+            text, match.end(), replace(context, anchor=first.start, part=first.part, is_right=True)
+        )
         closed = closing.match(text, right[1]) if right else None
         if right is None or closed is None:
             continue
@@ -75,23 +77,26 @@ def _join(first: Slot, last: Slot) -> Slot | None:
     end = last.start if last.unit <= Unit.HOUR and last.end - last.start <= timedelta(hours=1) else last.end
     if end <= start and last.left_out is Unit.DAY:
         end = step(end, 1, Unit.DAY)
-    elif end <= start and first.left_out:
-        start = step(start, -1, first.left_out)
     elif end <= start and last.left_out:
         end = step(end, 1, last.left_out)
+    elif end <= start and first.left_out:
+        start = step(start, -1, first.left_out)
     if end <= start:
         return None
     return Slot(start=start, end=end, unit=min(first.unit, last.unit), left_out=first.left_out)
 
 
-def _open_end(text: str, left: tuple[Slot, int], now: datetime) -> tuple[Slot, int] | None:
+def _open_end(text: str, place: int, left: tuple[Slot, int], context: Context) -> tuple[Slot, int] | None:
     slot, end = left
+    now = context.now
     if slot.end == ALWAYS_AFTER or slot.start == ALWAYS_BEFORE:
         return None
     if match := _INCLUDED.match(text, end):
         start, stop = (ALWAYS_BEFORE, slot.end) if match["way"] == "前" else (slot.start, ALWAYS_AFTER)
         return Slot(start=start, end=stop, unit=slot.unit), match.end()
     if match := _AWAY.match(text, end):
+        term = read_chain(text, place, replace(context, is_ahead=True))
+        slot = term[0] if term else slot  # 「周五之前」 is a term: the Friday to come.
         return (_before(slot, now) if "前" in match["way"] else _after(slot)), match.end()
     if match := _SINCE.match(text, end):
         return Slot(
@@ -117,6 +122,9 @@ def _about(text: str, left: tuple[Slot, int]) -> tuple[Slot, int] | None:
     match = _ABOUT.match(text, end)
     if match is None:
         return None
+    if slot.unit in (Unit.HOUR, Unit.MINUTE) and slot.end - slot.start <= timedelta(hours=1):
+        half = timedelta(minutes=30)
+        return replace(slot, start=slot.start - half, end=slot.start + half), match.end()
     if match[0] in _SOME_DAYS and slot.unit is Unit.DAY:
         return replace(
             slot, start=slot.start - timedelta(days=1), end=slot.end + timedelta(days=1)

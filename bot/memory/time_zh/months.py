@@ -13,7 +13,8 @@ MONTH_NUMBER = r"(?:1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])"
 _NOT_MONTHS = r"(?![饼经球亮光薪租嫂票付供均费卡牙])"
 _THIS = {
     "本": 0, "这": 0, "这个": 0, "本个": 0, "这一": 0, "这一个": 0, "上": -1, "上个": -1, "上一": -1, "上一个": -1,
-    "前一个": -1, "上上": -2, "上上个": -2, "下": 1, "下个": 1, "下一": 1, "下一个": 1, "下下": 2, "下下个": 2,
+    "前一个": -1, "上上": -2, "上上个": -2, "上上上": -3, "上上上个": -3,
+    "下": 1, "下个": 1, "下一": 1, "下一个": 1, "下下": 2, "下下个": 2,
 }  # fmt: skip
 _OF_LEFT = {"当": 0, "次": 1, "同": 0}
 
@@ -42,7 +43,7 @@ def _months(start_of: Slot | None, context: Context, first: int, length: int, un
         start=start,
         end=step(start, length, Unit.MONTH),
         unit=unit,
-        left_out=Unit.YEAR if start_of is None else start_of.left_out,
+        left_out=start_of.left_out if start_of else Unit.YEAR if unit is Unit.MONTH else None,
     )
 
 
@@ -135,16 +136,20 @@ def _edge_of_month(match: re.Match[str], context: Context) -> Slot | None:
     first, last = _MONTH_EDGES[match["edge"]]
     start = step(month.start, first, Unit.DAY)
     end = month.end if last == 31 else step(month.start, last, Unit.DAY)
-    return Slot(
-        start=start, end=end, unit=Unit.DAYS, left_out=Unit.MONTH if within is None else within.left_out
-    )
+    return Slot(start=start, end=end, unit=Unit.DAYS, left_out=within.left_out if within else None)
 
 
 def _edge_of_year(match: re.Match[str], context: Context) -> Slot | None:
     if not _is_year(context.within) or (context.is_free() and not match["of"]):
         return None
     first, last = _YEAR_EDGES[match["edge"]]
-    return _months(context.within, context, first, last - first, Unit.MONTH)
+    return _months(context.within, context, first, last - first, Unit.MONTH).leaving_out(None)
+
+
+def _opening_of_year(_: re.Match[str], context: Context) -> Slot | None:
+    if not _is_year(context.within):
+        return None
+    return _months(context.within, context, 0, 2, Unit.MONTH).leaving_out(None)
 
 
 _QUARTER_EDGE = "(?P<edge>[初中末])?"
@@ -171,6 +176,7 @@ MONTHS = (
         "月初头中底末尾上下",
         _edge_of_month,
     ),
+    element(r"(?<![公召])开年(?![会年报])", "开", _opening_of_year),
     element(
         rf"(?P<of>年|岁)?(?P<edge>{words(*_YEAR_EDGES)})(?![秋午国间学心文])",
         "年岁初头中底末尾伊首",

@@ -58,8 +58,12 @@ def count(text: str) -> Count | None:
     text = text.replace(",", "")
     if text.replace(".", "", 1).isdigit() and text.isascii():
         return Count(float(text), float(text))
+    if text == "个把":
+        return Count(1, 1)
     if text == "半":
         return Count(0.5, 0.5)
+    if len(text) > 1 and text[-1] == "半" and (whole := _plain(text[:-1])):
+        return Count(whole.low + 0.5, whole.high + 0.5)
     return _vague(text) or _plain(text)
 
 

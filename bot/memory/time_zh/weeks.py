@@ -19,7 +19,8 @@ _NOT_CALLED = r"(?<![姓叫])"
 
 _OFFSETS = {
     "本": 0, "这": 0, "这个": 0, "这一": 0, "这一个": 0, "上": -1, "上个": -1, "上一": -1, "上一个": -1, "前一": -1,
-    "上上": -2, "上上个": -2, "上上上": -3, "下": 1, "下个": 1, "下一": 1, "下一个": 1, "下下": 2, "下下个": 2,
+    "上上": -2, "上上个": -2, "上上上": -3, "大上": -2, "大上个": -2,
+    "下": 1, "下个": 1, "下一": 1, "下一个": 1, "下下": 2, "下下个": 2,
 }  # fmt: skip
 _ENDS_A_DATE = frozenset("日号 (0123456789")
 _OF_LEFT = {"当": 0, "同": 0, "次": 1}
@@ -56,7 +57,17 @@ def _day_of_week(match: re.Match[str], context: Context) -> Slot | None:
         return within  # 「6月1日周六」: the date decides.
     if within is not None and within.unit is not Unit.WEEK:
         return None
+    if within is None and not context.is_ahead:
+        return _bare_day(match["day"], context)
     return _pick(floor(context.base, Unit.WEEK), match["day"], left_out=Unit.WEEK if within is None else None)
+
+
+def _bare_day(named: str, context: Context) -> Slot:
+    """The latest that has begun; as the right end of a range, the first from the left end on."""
+    day = floor(context.anchor, Unit.DAY)
+    picked = _pick(floor(day, Unit.WEEK), named, Unit.WEEK)
+    weeks = int(picked.start < day) if context.is_right else -int(picked.start > day)
+    return _pick(step(floor(day, Unit.WEEK), weeks, Unit.WEEK), named, Unit.WEEK)
 
 
 def _nth_weekday(match: re.Match[str], context: Context) -> Slot | None:
@@ -93,7 +104,8 @@ _NTH = f"第[{NUMERALS}]{{1,2}}|最后一"
 WEEKS = (
     element(rf"(?P<which>{words(*_OFFSETS, *_OF_LEFT)}){WEEK}{WEEK}?的?(?P<day>{WEEKDAY}|末|工作日)?(?![岁年边转围])",
             "本这上前下当同次", _this_week),
-    element(rf"{_NOT_CALLED}{WEEK}(?P<day>{WEEKDAY}(?![年岁])|末)(?![0-9]){_NOT_NAMES}", "周星礼", _day_of_week),
+    element(rf"{_NOT_CALLED}{WEEK}(?P<day>{WEEKDAY}(?![年岁])|末(?!班))(?![0-9])(?!(?<=日)常){_NOT_NAMES}",
+            "周星礼", _day_of_week),
     element(rf"(?P<nth>{_NTH})个{WEEK}(?P<day>{WEEKDAY})", "第最", _nth_weekday),
     element(rf"第(?P<number>[{NUMERALS}]{{1,3}})个?{WEEK}", "第", _nth_week),
     element(rf"最后\s?(?P<number>[{NUMERALS}两]{{1,2}})\s?个?{WEEK}", "最", _last_weeks),

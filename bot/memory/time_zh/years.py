@@ -13,7 +13,7 @@ _NOT_YEARS = r"(?![级纪龄轻糕货薪检会味卡])"
 _RELATIVE = {
     "今年": 0, "本年": 0, "本年度": 0, "今年度": 0, "这一年": 0, "这年": 0,
     "去年": -1, "去年度": -1, "上一年": -1, "上年": -1, "上年度": -1, "旧年": -1,
-    "前年": -2, "大前年": -3, "明年": 1, "来年": 1, "下一年": 1, "明年度": 1, "后年": 2, "大后年": 3,
+    "头年": -1, "前年": -2, "大前年": -3, "大大前年": -4, "明年": 1, "来年": 1, "下一年": 1, "明年度": 1, "后年": 2, "大后年": 3,
 }  # fmt: skip
 _FROM_LEFT = {"次年": 1, "翌年": 1, "同年": 0, "当年": 0}
 """Counted from the year named before."""
@@ -30,7 +30,7 @@ _LENGTH_CUES = "了过近约满达整共足的第"
 """Before 「18年」 these say how long, not when."""
 _FOLLOWED = (
     r"(?=的?\s?(?:[0-9]{1,2}月|[一二三四五六七八九十正腊冬]{1,2}月|年?[底初末中]|第|[上下]半年|[一二三四1-4]季|[春夏秋冬]"
-    r"|元旦|国庆|五一|十一|双十|端午|中秋|清明|除夕|伊始|农历|开始|毕业|出生|至|到|-|~))"
+    r"|q[1-4]|元旦|国庆|五一|春节|过年|六一|三八|618|七夕|圣诞|暑假|寒假|平安夜|重阳|腊八|小年|元宵|情人节|教师节|冬至|母亲节|父亲节|中旬|开年|大年|十一|双十|端午|中秋|清明|除夕|伊始|农历|开始|毕业|出生|至|到|-|~))"
 )
 
 
@@ -107,11 +107,11 @@ def _part_of(whole: Slot, part: str | None, years_a_tenth: int) -> Slot:
 _DIGIT = f"[{DIGITS}]"
 _PART = f"(?P<part>{words(*_PARTS)})?"
 YEARS = (
-    element(rf"(?:公元)?(?P<year>[12][0-9]{{3}}|[一二]{_DIGIT}{{3}})(?:\s?年{_NOT_YEARS}度?|(?={TO}[12][0-9]{{3}}\s?年))",
+    element(rf"(?:公元)?(?P<year>[12][0-9]{{3}}|[一二]{_DIGIT}{{3}})(?:\s?年{_NOT_YEARS}度?|(?={TO}[12][0-9]{{3}}\s?年|\s?q[1-4](?![a-z0-9])))",
             "公12一二", _by_number),
     element(r"(?<=[-~到至])(?P<year>[12][0-9]{3})(?![0-9年月.-])", "12", _by_number),
     element(rf"(?P<year>[0-9]{{2}}|{_DIGIT}{{2}})年{_NOT_YEARS}(?:(?P<followed>{_FOLLOWED})|)", NUMERALS, _by_two_digits),
-    element(rf"(?P<name>{words(*_RELATIVE, *_FROM_LEFT)}){_NOT_YEARS}", "今本这去上旧前大明来下后次翌同当", _relative),
+    element(rf"(?P<name>{words(*_RELATIVE, *_FROM_LEFT)}){_NOT_YEARS}", "今本这去上旧前头大明来下后次翌同当", _relative),
     element(rf"(?:(?P<century>上个?|本|[0-9]{{1,2}}|[{NUMERALS}]{{1,3}})世纪的?)?(?P<tens>[0-9]0|[{NUMERALS}][十零〇])年代{_PART}",
             NUMERALS + "上本", _decade),
     element(rf"(?P<century>上个?|本|这个?|[0-9]{{1,2}}|[{NUMERALS}]{{1,3}})世纪{_PART}", NUMERALS + "上本这", _century),
