@@ -5,7 +5,7 @@ Invariant: nothing is opened or started here.
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -166,7 +166,15 @@ class Assembly:
         chat, prompts = self.models.chat, self.settings.data_folder / "prompts"
         judge = RuleJudge() if chat is None else ModelJudge(chat, load_judge_prompt(prompts))
         judge = MeteredJudge(judge, self.metrics)
-        return Consolidation(judge=judge, facts=self.stores.facts, embedder=self.models.embedder)
+        return Consolidation(
+            judge=judge,
+            facts=self.stores.facts,
+            embedder=self.models.embedder,
+            products=self._product_names,
+        )
+
+    async def _product_names(self) -> Sequence[str]:
+        return tuple((await self.catalogue.catalogue()).product_names())
 
     def parts_in_use(self) -> Mapping[str, str]:
         """For the operator: what answers, embeds and remembers."""

@@ -1,16 +1,18 @@
-"""Turn a turn into memory: judge it, keep its facts with their vectors, and finish the job.
+"""Turn a turn into memory: judge it, keep its facts with their vectors and what it names, and finish the job.
 
-Invariant: facts, vectors and the finished job are one transaction of the store, so a turn is consolidated
+Invariant: facts, vectors, entities and the finished job are one transaction of the store, so a turn is consolidated
 once or not at all; without an embedder the facts are kept all the same and embedded later.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
 
 from bot.conversation.errors import EmbedderUnavailable, JideError
 from bot.conversation.ports import Embedder, Matrix
 from bot.conversation.scope import AccountId, Scope
 from bot.conversation.turn import Turn
 from bot.memory.judge import Judge, Judgement
+from bot.memory.naming import named_in
 from bot.memory.ports import FactKeeper
 
 BACKLOG_BATCH = 32
@@ -18,12 +20,28 @@ BACKLOG_BATCH = 32
 
 REMEMBERED_SCOPES = 10_000
 
+ProductNames: TypeAlias = Callable[[], Awaitable[Sequence[str]]]
+
+
+async def no_products() -> Sequence[str]:
+    """Of a house without a catalogue."""
+    return ()
+
 
 class Consolidation:
     """Memory's part of the work after a reply."""
 
-    def __init__(self, *, judge: Judge, facts: FactKeeper, embedder: Embedder | None) -> None:
+    def __init__(
+        self,
+        *,
+        judge: Judge,
+        facts: FactKeeper,
+        embedder: Embedder | None,
+        products: ProductNames = no_products,
+    ) -> None:
+        """`products`: the names of the house's goods, which a message may name."""
         self._judge = judge
+        self._products = products
         self._facts = facts
         self._embedder = embedder
         self._whole: dict[tuple[AccountId, str, str], None] = {}
@@ -49,6 +67,7 @@ class Consolidation:
             self._model_id() if vectors is not None else "",
             source_turn=turn.id,
             job=job,
+            entities=named_in(turn.question, turn.at, judgement.entities, await self._products()),
         )
         await self._make_whole(scope, has_vectors=vectors is not None or not judgement.facts)
         return judgement

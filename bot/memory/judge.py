@@ -22,7 +22,7 @@ from bot.memory.clauses import clauses_of, is_about_others, is_order, is_reporte
 from bot.memory.content_words import codes
 from bot.memory.explicit import explicit_memory, facts_of_explicit
 from bot.memory.fact import FactKind, NewFact
-from bot.memory.judgement_format import ReadFact, ReadJudgement, read_judgement
+from bot.memory.judgement_format import ReadEntity, ReadFact, ReadJudgement, read_judgement
 from bot.memory.normalise import normalise, searchable
 from bot.memory.questions import is_question
 from bot.memory.statements import asked_facts, distinct, new_fact, sort_of, stated_facts
@@ -62,6 +62,8 @@ class Judgement:
     reason: str
     summary: str = ""
     facts: tuple[NewFact, ...] = ()
+    entities: tuple[ReadEntity, ...] = ()
+    """What the model says is named; not yet held against the person's words."""
     understood: bool = True
     """False: the model's answer could not be read. Nothing is kept; asking again may help."""
 
@@ -135,19 +137,19 @@ def _nothing(reason: str) -> Judgement:
 
 
 def _checked(read: ReadJudgement, said: str, said_at: datetime, *, is_group: bool) -> Judgement:
-    """The model's facts that hold against the person's words; its summary where it gave none."""
+    """The model's facts that hold against the person's words."""
+    named = tuple(read.entities)
     if not read.keep:
-        return Judgement(keep=False, reason=read.reason, summary=read.summary)
-    offered = read.facts or [ReadFact(text=read.summary)]
+        return Judgement(keep=False, reason=read.reason, summary=read.summary, entities=named)
     facts = distinct(
-        _fact(fact, said_at) for fact in offered if _is_sound(fact.text, said, is_group=is_group)
+        _fact(fact, said_at) for fact in read.facts if _is_sound(fact.text, said, is_group=is_group)
     )
-    if not facts and not read.facts:
-        # It wants something kept and says not what: the person's own words are it.
+    if not read.facts:
+        # It wants something kept and says not what. Its summary may be cut off: the person's own words are it.
         facts = stated_facts(said, said_at, is_group=is_group) or asked_facts(
             said, said_at, is_group=is_group
         )
-    return Judgement(keep=bool(facts), reason=read.reason, summary=read.summary, facts=facts)
+    return Judgement(keep=bool(facts), reason=read.reason, summary=read.summary, facts=facts, entities=named)
 
 
 def _fact(fact: ReadFact, said_at: datetime) -> NewFact:

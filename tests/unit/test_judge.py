@@ -281,8 +281,10 @@ class TestModel:
         assert (fact.kind, fact.importance) == (FactKind.EVENT, 0.7)
         assert fact.expires_at == NOW + timedelta(days=365)
 
-    async def test_the_summary_serves_where_there_are_no_facts(self) -> None:
-        assert await self.judged("我每周六都去学钢琴", answer(summary="我每周六学钢琴")) == ["我每周六学钢琴"]
+    async def test_a_summary_is_no_fact_the_persons_words_are(self) -> None:
+        said = "我每周六都去学钢琴，我对花生过敏"
+        for summary in ("我每周六学钢琴", "我每周六都去学", "我对花生"):
+            assert await self.judged(said, answer(summary=summary)) == stated(said)
 
     async def test_the_persons_words_serve_where_there_is_nothing(self) -> None:
         text_format = "核心意图：分享 是否需要存入长期记忆：是 原因：事件"

@@ -87,7 +87,7 @@ def _words(text: str) -> list[_Candidate]:
     found: list[_Candidate] = [
         (WORD_CERTAINTY, (start, end), EntityType.ISSUE_TYPE, name) for start, end, name in issues
     ]
-    if any(name == wording.COMPLAINT for _, _, name in issues) or wording.is_urgent(text):
+    if wording.may_show_feeling(text):
         found += [
             (WORD_CERTAINTY, (start, end), EntityType.EMOTION, name)
             for start, end, name in wording.find_emotions(text)

@@ -34,6 +34,11 @@ def is_urgent(text: str) -> bool:
     return bool(_URGENT.search(text.casefold()))
 
 
+def may_show_feeling(text: str) -> bool:
+    """A complaint, or urgent: elsewhere a feeling is nobody's business."""
+    return is_urgent(text) or any(name == COMPLAINT for _, _, name in find_issues(text))
+
+
 def _found(text: str, words: _Words, denied: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:
     names, pattern = words
     seen: set[str] = set()
