@@ -19,7 +19,7 @@ _NOT_A_UNIT = {
 }
 _UNITS = {
     "秒钟": (Unit.SECOND, 1), "秒": (Unit.SECOND, 1), "分钟": (Unit.MINUTE, 1), "分": (Unit.MINUTE, 1),
-    "刻钟": (Unit.MINUTE, 15), "小时": (Unit.HOUR, 1), "钟头": (Unit.HOUR, 1), "天": (Unit.DAY, 1),
+    "刻钟": (Unit.MINUTE, 15), "小时": (Unit.HOUR, 1), "钟头": (Unit.HOUR, 1), "钟": (Unit.HOUR, 1), "天": (Unit.DAY, 1),
     "日": (Unit.DAY, 1), "晚": (Unit.DAY, 1), "夜": (Unit.DAY, 1), "工作日": (Unit.DAY, 1), "周": (Unit.WEEK, 1),
     "星期": (Unit.WEEK, 1), "礼拜": (Unit.WEEK, 1), "月": (Unit.MONTH, 1), "季度": (Unit.MONTH, 3),
     "周年": (Unit.YEAR, 1), "年": (Unit.YEAR, 1), "载": (Unit.YEAR, 1), "世纪": (Unit.CENTURY, 1),
@@ -30,20 +30,21 @@ _FINER = {
 }  # fmt: skip
 """How finely a length with a half in it is meant: 「半年」 in months."""
 
-_MONTH = rf"个把月|(?:[0-9]{{1,3}}|[{COUNTING}好]{{1,4}})[多来余]?\s?(?:个|半)(?:半|多)?月|[半俩仨两]月"
+_MONTH = rf"个把月|(?:[0-9]{{1,3}}|[{COUNTING}好]{{1,4}})[多来余]?\s?(?:个|半)(?:半|多|来)?月|[半俩仨两]月"
 _UNIT = "|".join(
-    name + (f"(?![{_NOT_A_UNIT[name]}])" if name in _NOT_A_UNIT else "")
+    ("(?<=个)钟(?![^前后内以之])" if name == "钟" else name)
+    + (f"(?![{_NOT_A_UNIT[name]}])" if name in _NOT_A_UNIT else "")
     for name in sorted(_UNITS, key=len, reverse=True)
     if name != "月"
 )
 _NUMBER = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,9}}(?:\.[0-9]{{1,3}})?|[{COUNTING}]{{1,8}}|好几|个把)"
-_PIECE = rf"(?:{_MONTH}|{_NUMBER}[多来余]?\s?个?半?多?\s?(?:{_UNIT}))半?[多余]?"
+_PIECE = rf"(?:{_MONTH}|{_NUMBER}[多来余]?\s?个?半?[多来]?\s?(?:{_UNIT}))半?[多余]?"
 AMOUNT = rf"(?:{_PIECE})(?:[又零、]?\s?(?:{_PIECE})){{0,5}}钟?"
 """As a part of other patterns: it has no group of its own."""
 AMOUNT_STARTS = COUNTING + "好个"
 
 _READ = re.compile(
-    rf"(?P<number>{_NUMBER})(?P<more>[多来余]?)\s?个?(?P<half>半?)(?P<more_after>多?)\s?(?P<unit>{_UNIT}|月)(?P<and_half>半?)(?P<rest>[多余]?)"
+    rf"(?P<number>{_NUMBER})(?P<more>[多来余]?)\s?个?(?P<half>半?)(?P<more_after>[多来]?)\s?(?P<unit>{_UNIT}|月)(?P<and_half>半?)(?P<rest>[多余]?)"
 )
 
 

@@ -23,7 +23,7 @@ _PARTS = {
 }  # fmt: skip
 """From hour to hour; past 24 it is the next day's morning."""
 _SHORT = {"早": "早上", "晨": "早晨", "晚": "晚上", "夜": "夜里", "午": "中午"}
-_DAYS = {"今": 0, "昨": -1, "前": -2, "明": 1, "当": 0, "后": 2}
+_DAYS = {"今": 0, "昨": -1, "前": -2, "明": 1, "当": 0, "后": 2, "寻": -1, "琴": -1, "听": 1}
 _AFTERNOON = frozenset({"下午", "午后", "后晌", "傍晚", "黄昏", "擦黑", "天擦黑"})
 _NIGHT = frozenset(
     {"晚上", "晚间", "大晚上", "夜晚", "夜里", "夜间", "深夜", "前半夜", "半夜", "大半夜", "三更半夜"}
@@ -42,7 +42,7 @@ def _part_of(day: Slot | None, context: Context, name: str) -> Slot:
         end=start + timedelta(hours=last),
         unit=Unit.PART,
         part=name,
-        left_out=None if day else Unit.DAY,
+        left_out=day.left_out if day else Unit.DAY,
     )
 
 
@@ -180,9 +180,10 @@ _SIGN = r"(?P<sign>点钟?(?![名评赞击餐菜歌球滴缀]|[0-9一二三四�
 _SAME_TIME = "这个时候|这个时间|这个点|这时候|此时|这会儿"
 _TAIL = r"(?P<tail>钟|整|多钟?|许|(?=左右|前后|来钟))?"
 CLOCK = (
-    element(rf"(?<![一整])(?<!一个)(?P<part>{words(*_PARTS)})", "".join({name[0] for name in _PARTS}), _part),
+    element(rf"(?<!整)(?<!(?<![周期拜初十五六七八])一)(?<!一个)(?P<part>{words(*_PARTS)})",
+            "".join({name[0] for name in _PARTS}), _part),
     element(r"(?P<part>[早晨晚夜])(?![餐饭点年期些就已知宵市班会])", "早晨晚夜", _short_part),
-    element(r"(?P<day>[今昨前明当后])(?P<part>[早晨晚夜])上?(?!餐)", "今昨前明当后", _day_and_part),
+    element(r"(?P<day>[今昨前明当后寻琴听])(?P<part>[早晨晚夜])上?(?![餐会报])", "今昨前明当后寻琴听", _day_and_part),
     element(rf"{_HOUR}{_SIGN}过?(?:{_MINUTE}分?钟?{_SECOND})?{_TAIL}", _DIGITS, _clock),
     element(rf"{_HOUR}(?={TO}(?:2[0-4]|1[0-9]|0?[0-9]|[{CHINESE}两]{{1,3}})(?:点|时))", _DIGITS, _clock),
     element(r"(?P<hour>2[0-4]|1[0-9]|0?[0-9])\s?:\s?(?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9]))?(?![0-9:])"

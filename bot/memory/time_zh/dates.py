@@ -20,7 +20,8 @@ _DAY = (
     r"|二[一二三四五六七八九])"
 )
 _RELATIVE = {
-    "今天": 0, "今日": 0, "本日": 0, "今儿": 0, "今儿个": 0, "今个": 0, "昨天": -1, "昨日": -1, "昨儿": -1,
+    "今天": 0, "今日": 0, "本日": 0, "今儿": 0, "今儿个": 0, "今个": 0, "今个儿": 0, "昨个儿": -1, "明个儿": 1,
+    "昨天": -1, "昨日": -1, "昨儿": -1,
     "昨儿个": -1, "昨个": -1, "前天": -2, "前日": -2, "前儿": -2, "大前天": -3, "大大前天": -4, "明天": 1, "明日": 1,
     "明儿": 1, "明儿个": 1, "明个": 1, "后天": 2, "后日": 2, "大后天": 3, "大大后天": 4,
     "夜儿": -1, "夜儿个": -1, "寻日": -1, "琴日": -1, "听日": 1, "前儿个": -2, "前个": -2, "大前儿": -3,
@@ -128,13 +129,13 @@ def _first_or_last_days(match: re.Match[str], context: Context) -> Slot | None:
     if (
         number is None
         or within is None
-        or within.unit < Unit.WEEK
+        or within.unit < (Unit.DAYS if match["which"] == "最后" else Unit.WEEK)
         or not 0 < number.low <= (within.end - within.start).days
     ):
         return None
     length = int(number.low)
     start = within.start if match["which"] in ("前", "头") else within.end - timedelta(days=length)
-    return days(start, length)
+    return days(start, length).leaving_out(within.left_out)
 
 
 def _nth_day(match: re.Match[str], context: Context) -> Slot | None:
@@ -147,7 +148,7 @@ def _nth_day(match: re.Match[str], context: Context) -> Slot | None:
         or not 0 < number <= (within.end - within.start).days
     ):
         return None
-    return slot(step(within.start, number - 1, Unit.DAY), Unit.DAY)
+    return slot(step(within.start, number - 1, Unit.DAY), Unit.DAY).leaving_out(within.left_out)
 
 
 _MONTH_DIGITS = r"(?P<month>1[0-2]|0?[1-9])"

@@ -48,6 +48,8 @@ def _lunar_date(match: re.Match[str], context: Context) -> Slot | None:
 def _new_year_day(match: re.Match[str], context: Context) -> Slot | None:
     if context.within is not None and context.within.unit is not Unit.YEAR:
         return None
+    if context.is_free() and match.string[match.start() - 1 : match.start()] == "年":
+        return None
     day = slot(lunar_day(context.base.year, 1, _number_of_day(match["day"]) or 0), Unit.DAY)
     return day.leaving_out(Unit.YEAR if context.is_free() else None)
 
@@ -117,7 +119,9 @@ _CHINESE_DAY = rf"{_LUNAR_ONLY}|三十|二?十[一二三四五六七八九]?|二
 _YEAR = rf"(?:(?P<year>[12][0-9]{{3}}|[一二][{DIGITS}]{{3}})年)?"
 _MONTH = rf"(?P<leap>闰)?(?P<month>{MONTH_NUMBER}|[正冬腊])月份?"
 _NOT_COUNTED = r"(?![一二三四五六七八九十0-9日号点个多几时份年天次分])"
-_NOT_A_GRADE = "(?!的?(?:孩子?|娃|女儿|儿子|学生|毕业|下学期|上学期|年级|班|[下上]册|[数语英物化]|老师|家长)|[次步级期])"
+_NOT_A_GRADE = (
+    "(?!的?(?:孩子?|娃|女儿|儿子|学生|毕业|下学期|上学期|年级|班|[下上]册|[数语英物化]|老师|家长)|[次步级期])"
+)
 """「初三」 is a class at school too."""
 MOON_DAYS = (
     element(rf"(?:农历|阴历|旧历)的?{_YEAR}{_MONTH}(?P<day>(?:{_CHINESE_DAY}|[0-9]{{1,2}})(?=[日号]|\b|[^0-9个多几点时年]))?[日号]?",
@@ -127,7 +131,7 @@ MOON_DAYS = (
     element(rf"(?P<leap>闰)(?P<month>{MONTH_NUMBER})月(?P<day>{_CHINESE_DAY})?", "闰", _lunar_date),
     element(rf"(?P<leap>闰)?(?P<month>{MONTH_NUMBER})月(?P<day>二?十[一二三四五六七八九]?|三十|[一二三四五六七八九]){_NOT_COUNTED}",
             NUMERALS, _lunar_date),
-    element(rf"(?:大?年|(?<![最当起之月年学升读上念农]))(?P<day>初[一二三四五六七八九十]){_NOT_A_GRADE}",
+    element(rf"(?:大?年|(?<![最当起之月学升读上念农]))(?P<day>初[一二三四五六七八九十]){_NOT_A_GRADE}",
             "大年初", _new_year_day),
     element(r"(?P<day>廿[一二三四五六七八九])", "廿", _day_alone),
     element(rf"(?:农历|阴历)?(?P<name>{words(*NAMES)})(?P<some>的?(?:那几天|那些天|期间|假期|长假|黄金周|放假|前后几天|那阵子|当天|那天|当日))?(?![路点月日号衣年树帽卡袜线夜轻满纪龄份]|老人|大盖|红旗)",

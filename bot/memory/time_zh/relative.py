@@ -82,7 +82,7 @@ def _minutes_around(amount: Amount, early: datetime, late: datetime, sign: int) 
     number, unit = amount.pieces[-1]
     slack = _HALF_HOUR if (number.low, unit) == (0.5, Unit.HOUR) else _CLOCK_SLACK.get(unit)
     if slack:
-        return Slot(start=early - slack, end=late + slack, unit=amount.finest)
+        return Slot(start=early - slack, end=late + slack, unit=Unit.PART)
     second = timedelta(seconds=1)
     return Slot(start=early - second * (sign < 0), end=late + second * (sign > 0), unit=amount.finest)
 

@@ -47,6 +47,8 @@ def _this_week(match: re.Match[str], context: Context) -> Slot | None:
     monday = step(floor(base, Unit.WEEK), _OF_LEFT[which] if offset is None else offset, Unit.WEEK)
     if match["day"]:
         return _pick(monday, match["day"], left_out=None)
+    if which in ("这一", "这一个"):
+        return Slot(start=step(floor(context.now, Unit.DAY), -7, Unit.DAY), end=context.now, unit=Unit.DAYS)
     return slot(monday, Unit.WEEK)
 
 
