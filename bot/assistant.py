@@ -13,6 +13,7 @@ from loguru import logger
 from bot.answering.answerer import Answerer
 from bot.answering.drafts import Draft, Drafts
 from bot.answering.question import Question
+from bot.checking import CheckingLine
 from bot.closing import Closing
 from bot.commands import CommandContext, Commands
 from bot.conversation.errors import EmbedderUnavailable
@@ -30,6 +31,7 @@ from bot.knowledge.retrieval import Retrieval
 from bot.memory.ports import TurnWindow
 from bot.metrics import StageTimes
 from bot.pacing import Pace, Place
+from bot.pointing import Pointed, Pointing
 from bot.ports import Delivery
 from bot.quick_replies import QuickReplies, faq_hint
 from bot.reactions import Reactions
@@ -55,6 +57,8 @@ class Assistant:
         dressing: Dressing,
         quick_replies: QuickReplies,
         commands: Commands,
+        pointing: Pointing,
+        checking: CheckingLine,
         recollection: Recollection,
         retrieval: Retrieval,
         knowledge_k: int,
@@ -78,6 +82,8 @@ class Assistant:
         self._dressing = dressing
         self._quick_replies = quick_replies
         self._commands = commands
+        self._pointing = pointing
+        self._checking = checking
         self._recollection = recollection
         self._retrieval = retrieval
         self._knowledge_k = knowledge_k
@@ -205,33 +211,51 @@ class Assistant:
         images: tuple[str, ...] = (),
     ) -> Decision:
         message = context.message
+        with times.stage("point"):
+            pointed = await self._pointing.read(message.text, message.sent_at, context.scope, recent)
+        async with self._checking.during(message, is_reproach=pointed.is_reproach):
+            question = await self._question(context, recent, pointed, place, times)
+            question = replace(question, passages=(*faq_hint(hit, recent), *question.passages), images=images)
+            with times.stage("answer"):
+                async with place.given_away():
+                    answer = await self._answerer.answer(question, self._draft(message))
+        return Decision(reply=Reply(text=answer.text, decided_by=answer.decided_by), is_turn=True)
+
+    async def _question(
+        self,
+        context: CommandContext,
+        recent: tuple[Turn, ...],
+        pointed: Pointed,
+        place: Place,
+        times: StageTimes,
+    ) -> Question:
+        """The message with all that is found for it."""
+        message, account, scope = context.message, context.account, context.scope
         with times.stage("embed"):
             async with place.given_away():
-                query = await self._embed(message.text) if message.text else None
+                query = await self._embed(pointed.query) if pointed.query else None
         with times.stage("recall"):
-            recollected = await self._recollection.recollect(message, context.account, context.scope, query)
+            recollected = await self._recollection.recollect(message, account, scope, pointed, query)
         with times.stage("retrieve"):
             passages = await self._retrieval.retrieve(
-                message.text, self._knowledge_k, query, message.sender.app_id
+                pointed.query, self._knowledge_k, query, message.sender.app_id
             )
-        question = Question(
+        return Question(
             text=message.text,
             quoted=message.quoted,
             persona=self._persona(message.sender.app_id),
             short_term=recent,
             facts=recollected.own,
-            passages=(*faq_hint(hit, recent), *passages),
+            passages=tuple(passages),
             at=message.sent_at,
             is_group=message.conversation.is_group,
             group_facts=recollected.group,
             group_lines=self._groups.recent(message),
             query_vector=query,
-            images=images,
+            pointing=pointed.words,
+            meant=pointed.meant,
+            entities=pointed.entities,
         )
-        with times.stage("answer"):
-            async with place.given_away():
-                answer = await self._answerer.answer(question, self._draft(message))
-        return Decision(reply=Reply(text=answer.text, decided_by=answer.decided_by), is_turn=True)
 
     async def _recent(self, scope: Scope | None) -> tuple[Turn, ...]:
         return await self._window.recent(scope) if scope is not None else ()

@@ -245,7 +245,13 @@ class MemorySettings(Section):
     short_term_budget_tokens: int = Field(
         default=2000, ge=100, le=100_000, description="最近几轮合计最多多少 token，超出则去掉较早的"
     )
-    recall_k: int = Field(default=5, ge=1, le=50, description="每次最多想起几条记忆")
+    recall_k: int = Field(
+        default=5, ge=1, le=50, description="普通的问题想起几条记忆；简单的少些，要汇总的多些"
+    )
+    checking_line: bool = Field(
+        default=False,
+        description="用户怪机器人忘了、而回答要等时，先说一句「让我查一下」：true 或 false；只在能主动发消息的渠道",
+    )
 
     @field_validator("consent", mode="before")
     @classmethod

@@ -15,6 +15,7 @@ from bot.answering.drafts import Drafts
 from bot.answering.extractive import ExtractiveAnswerer
 from bot.answering.prompt import load_template
 from bot.assistant import Assistant
+from bot.checking import CheckingLine, SayMeanwhile
 from bot.closing import Closing
 from bot.commands import Commands
 from bot.commands.context import StatusReport
@@ -46,6 +47,7 @@ from bot.metering import MeteredJudge
 from bot.metrics import Metrics
 from bot.pacing import Pace
 from bot.persona import Personas
+from bot.pointing import Pointing
 from bot.quick_replies import QuickReplies
 from bot.reactions import Reactions
 from bot.recollection import Recollection
@@ -88,6 +90,7 @@ class Assembly:
         status: StatusReport,
         was_unreached: Callable[[AccountKey], bool],
         on_work: Callable[[], None],
+        say_meanwhile: SayMeanwhile,
     ) -> Assistant:
         stores, settings, wording, clock = self.stores, self.settings, self.wording, self.clock
         erasing = Erasing(facts=stores.facts, window=self.window, lines=self.lines, accounts=stores.accounts)
@@ -119,11 +122,12 @@ class Assembly:
             ),
             quick_replies=quick_replies,
             commands=commands,
+            pointing=Pointing(stores.entities, settings.memory.recall_k, self._product_names),
+            checking=CheckingLine(say_meanwhile, wording, is_on=settings.memory.checking_line),
             recollection=Recollection(
                 recall=Recall(facts=stores.facts, index=self._index(), clock=clock),
                 directory=self.directory,
                 metrics=self.metrics,
-                k=settings.memory.recall_k,
             ),
             retrieval=Retrieval(stores.passages, FaissFlat, self.models.embedder, self.catalogue),
             knowledge_k=settings.knowledge.k,

@@ -52,13 +52,18 @@ class Consolidation:
         Only `turn.question`, the person's own words, is looked at. Repeating it is harmless.
 
         Raises:
-            ModelUnavailable: nobody judged; an outage should spend none of the job's tries.
-            JideError: the model answered nonsense; nothing was kept, and asking again may help.
+            ModelUnavailable: nobody judged; an outage should spend none of the job's tries. Here and below no fact
+                was kept, and the job is open.
+            JideError: the model answered nonsense, and asking again may help.
             StoreUnavailable: nothing was kept.
         """
-        judgement = await self._judge.judge(turn.question, turn.at, is_group=is_group)
-        if not judgement.understood:
-            raise JideError("the model's judgement could not be read")
+        try:
+            judgement = await self._judge.judge(turn.question, turn.at, is_group=is_group)
+            if not judgement.understood:
+                raise JideError("the model's judgement could not be read")
+        except JideError:
+            await self._keep_named(scope, turn)
+            raise
         vectors = await self._embed([fact.text for fact in judgement.facts])
         await self._facts.keep(
             scope,
@@ -71,6 +76,12 @@ class Consolidation:
         )
         await self._make_whole(scope, has_vectors=vectors is not None or not judgement.facts)
         return judgement
+
+    async def _keep_named(self, scope: Scope, turn: Turn) -> None:
+        """What rules find: it needs no model. The next try finds it there."""
+        named = named_in(turn.question, turn.at, products=await self._products())
+        if named:
+            await self._facts.keep(scope, (), None, "", source_turn=turn.id, entities=named)
 
     async def _make_whole(self, scope: Scope, *, has_vectors: bool) -> None:
         """Embed the backlog of a scope, where it may have one: `has_vectors` False puts something there, and at first

@@ -123,3 +123,11 @@ async def test_noise_names_nothing_and_asks_nobody() -> None:
     for noise in ("啊", "。" * 23):
         await consolidate(make(facts, judge=ModelJudge(ScriptedModel())), noise)
     assert (facts.named, facts.texts()) == ([], [])
+
+
+@pytest.mark.parametrize("answer", ["???", ModelUnavailable("away")])
+async def test_what_rules_find_waits_for_no_model(answer: str | Exception) -> None:
+    facts = FactsInMemory()
+    with pytest.raises(JideError):
+        await consolidate(make(facts, judge=ModelJudge(ScriptedModel(answer))), "我的单号是SF1234567890123")
+    assert ([each.value for each in facts.named], facts.finished) == (["SF1234567890123"], [])

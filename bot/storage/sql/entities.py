@@ -73,8 +73,8 @@ class SqlEntities:
         self._database = database
 
     async def seen(self, scope: Scope, limit: int) -> tuple[SeenEntity, ...]:
-        """One small read by index. Raises StoreUnavailable."""
-        rows = await self._database.read(_SEEN, **asked(scope), limit=limit)
+        """A few rows by index. Raises StoreUnavailable."""
+        rows = await self._database.peek(_SEEN, **asked(scope), limit=limit)
         return tuple(
             SeenEntity(
                 type=EntityType(row[0]),
