@@ -239,7 +239,21 @@ class EmbeddingSettings(ModelSettings):
     )
 
 
-class MemorySettings(Section):
+class MemorySettings(ModelSettings):
+    base_url: str = Field(
+        default="",
+        description="整理记忆用的模型接口地址；留空则同 LLM__BASE_URL",
+        examples=["http://127.0.0.1:11434/v1"],
+    )
+    api_key: str = Field(
+        default="",
+        repr=False,
+        description="整理记忆用的模型的密钥；留空、接口地址也留空时同 LLM__API_KEY",
+        examples=["您的密钥"],
+    )
+    model: str = Field(
+        default="", description="整理记忆用的模型，可以比对话的便宜；留空则用对话模型", examples=["qwen3-4b"]
+    )
     consent: Literal["on", "off"] = Field(default="on", description="是否保存长期记忆：on 保存，off 不保存")
     short_term_turns: int = Field(default=10, ge=1, le=100, description="对话里带上最近几轮")
     short_term_budget_tokens: int = Field(

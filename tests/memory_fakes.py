@@ -1,6 +1,6 @@
 """Facts, stores and models that fit in a test's head, for the tests of recall, judgement and answering."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -185,7 +185,12 @@ class ScriptedModel:
         self.answers = list(answers)
         self.asked: list[tuple[ChatLine, ...]] = []
 
-    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
+    async def complete(
+        self,
+        lines: Sequence[ChatLine],
+        on_text: Callable[[str], None] | None = None,
+        schema: Mapping[str, object] | None = None,
+    ) -> str:
         self.asked.append(tuple(lines))
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):

@@ -167,8 +167,8 @@ class Assembly:
         return GroupChats(lines=self.lines, speaking=speaking)
 
     def consolidation(self) -> Consolidation:
-        chat, prompts = self.models.chat, self.settings.data_folder / "prompts"
-        judge = RuleJudge() if chat is None else ModelJudge(chat, load_judge_prompt(prompts))
+        model, prompts = self.models.memory, self.settings.data_folder / "prompts"
+        judge = RuleJudge() if model is None else ModelJudge(model, load_judge_prompt(prompts))
         judge = MeteredJudge(judge, self.metrics)
         return Consolidation(
             judge=judge,

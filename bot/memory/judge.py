@@ -22,7 +22,7 @@ from bot.memory.clauses import clauses_of, is_about_others, is_order, is_reporte
 from bot.memory.content_words import codes
 from bot.memory.explicit import explicit_memory, facts_of_explicit
 from bot.memory.fact import FactKind, NewFact
-from bot.memory.judgement_format import ReadEntity, ReadFact, ReadJudgement, read_judgement
+from bot.memory.judgement_format import JUDGEMENT_SCHEMA, ReadEntity, ReadFact, ReadJudgement, read_judgement
 from bot.memory.normalise import normalise, searchable
 from bot.memory.questions import is_question
 from bot.memory.statements import asked_facts, distinct, new_fact, sort_of, stated_facts
@@ -102,7 +102,7 @@ class ModelJudge:
         said = json.dumps({"said": masked}, ensure_ascii=False)
         lines = (ChatLine(role="system", text=self._prompt), ChatLine(role="user", text=said))
         try:
-            read = read_judgement(await self._model.complete(lines))
+            read = read_judgement(await self._model.complete(lines, schema=JUDGEMENT_SCHEMA))
         except ModelRefused:
             return _nothing("the provider declined the content")
         if read is None:
