@@ -318,3 +318,40 @@ def test_time_is_linear(piece: str) -> None:
     for start in ("", '{"keep": true, "facts": ["'):
         read_judgement(start + piece * (40_000 // len(piece)))
     assert time.thread_time() - begun < (2.0 if sys.gettrace() else 0.5)
+
+
+@pytest.mark.parametrize(
+    ("said", "keep"),
+    [
+        ("是 否 需 要 存 入 长 期 记 忆：是", True),
+        ("是否需要存入长期记忆 ： 需 要", True),
+        ("是否需要存入长期记忆：值得存入", True),
+        ("是否需要存入长期记忆：建议存入", True),
+        ("是否需要存入长期记忆：不建议存", False),
+        ("是否需要存入长期记忆：没必要", False),
+        ("是否需要存入长期记忆：可以不存", False),
+        ("是否需要存入长期记忆：暂不需要", False),
+    ],
+)
+def test_a_verdict_in_other_words(said: str, keep: bool) -> None:
+    read = read_judgement(f"核心意图：告知 {said} 原因：健康")
+    assert read is not None and read.keep is keep
+
+
+@pytest.mark.parametrize("said", ["建", "可以", "是否", "是或否"])
+def test_a_verdict_that_may_turn_is_none(said: str) -> None:
+    assert read_judgement(f"核心意图：告知 是否需要存入长期记忆：{said}") is None
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        '{"kind": "identity | preference | event", "text": "我对花生过敏"}',
+        '{"kind": "identity", "text": "…"}',
+        '{"kind": "identity", "text": "<事实内容>"}',
+        '"string"',
+    ],
+)
+def test_the_template_handed_back_holds_no_fact(fact: str) -> None:
+    read = read_judgement(f'{{"keep": true, "facts": [{fact}, "我住杭州"]}}')
+    assert read is not None and [each.text for each in read.facts] == ["我住杭州"]

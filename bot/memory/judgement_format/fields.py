@@ -94,6 +94,13 @@ DEFAULT_IMPORTANCE = 0.5
 _EMPTY = frozenset({"无", "没有", "暂无", "none", "null", "n/a", "空", "无。", "-"})
 _ESCAPED_MARKS = re.compile(r'\\+"')
 """What is left of an answer that was escaped once too often."""
+_PLACEHOLDER = re.compile(
+    r"[\W_]*(?:string|text|str|fact|文本|文字|内容|原话|示例|例子|x{2,}|(?:一条|每条|具体的?)?事实(?:的?(?:文本|内容|文字|描述|原文))?"
+    r"|用户的?(?:原话|事实)|一句话[^，。]{0,12})?[\W_]*",
+    re.IGNORECASE,
+)
+"""What a template has in the place of a fact: a model that hands it back has judged nothing."""
+_SEVERAL_KINDS = re.compile(r"[A-Za-z\u4e00-\u9fff]\s*(?:[|/／、]|\bor\b|或)\s*[A-Za-z\u4e00-\u9fff]")
 MOST_ITEMS = 50
 """Facts or entities read."""
 
@@ -164,6 +171,8 @@ def as_facts(value: object) -> object:
     for item in _listed(value)[:MOST_ITEMS]:
         fact = {"text": item} if isinstance(item, str) else _renamed(item, _FACT_NAMES)
         text = fact.get("text")
+        if _SEVERAL_KINDS.search(str(fact.get("kind", ""))) or _PLACEHOLDER.fullmatch(str(text or "")):
+            continue
         if not isinstance(text, Unsure) and as_words(text) and str(as_words(text)).casefold() not in _EMPTY:
             facts.append(fact)
     return facts
