@@ -35,6 +35,9 @@ LONGEST_JUDGED = 4_000
 SHORTEST_JUDGED = 2
 """Letters, digits or characters. One alone states nothing."""
 
+LONGEST_MASHED = 200
+"""Characters looked at for mashed keys."""
+
 _CUES = re.compile(
     r"重要|记住|记一下|我叫|叫我|我是|我要|我喜欢|我爱|我不|我对|过敏|我的|我家|我在|我住|我穿|我姓|我今年|本人"
     r"|\bi am\b|\bi'm\b|\bmy\b|\bremember\b|\bi (?:like|love|hate|need|want|live|work)\b"
@@ -44,9 +47,18 @@ _SMALL_TALK = re2.compile(
     r"^(?:你好|您好|哈喽|哈啰|嗨|早上好|早安|早|上午好|中午好|下午好|晚上好|晚安|再见|拜拜|回头见|在吗|在不在|在么|有人吗"
     r"|谢谢|多谢|感谢|谢了|辛苦|麻烦了|不客气|没事|没关系|好的|好|行|可以|嗯|哦|噢|啊|哈|嘿|呵|呀|了|吧|呢|哇|唉|明白|知道|懂"
     r"|收到|了解|继续|然后|厉害|真棒|不错|赞|牛|对|是的|是|没有|不用|不是|你|您|们|大家|都|客服|机器人|请问|一下|太|真|很|6+|的"
+    r"|额|呃|哎|诶|欸|咦|哟|喔|唔|嘛|啦|呗|噗|嘻|咳|呜|哼|切|哒|咯|喽|塞|嘤|呐|捏|喵|汪|滴|嘟|唉哟|天哪|天呐|妈呀|我去|我靠|卧槽|晕|汗|无语|绝了"
+    r"|测试|试试|随便|没啥|没什么|无聊|打扰|怎么说|test(?:ing)?|e+m{2,}|h+m+|h{2,}|w{2,}|x{2,}|q[wa]q|orz|yyds|dd+|233+|t[_.]?t|zz+|o+h*|a+h*"
     r"|hello|hi|hey|thanks?|thankyou|thx|ok|okay|bye|yes|no|lol|good(?:morning|night|evening))*$"
 )
 """RE2, since words that begin alike under a star take exponential time in `re`."""
+_MASHED = re.compile(
+    r"(?P<one>.)(?P=one)*|(?P<few>.{1,4}?)(?P=few){2,}|[0-9]+|[a-z]{1,4}|[b-df-hj-np-tv-xz]{5,}"
+    r"|(?:[asdfghjkl;]{5,}|[qwertyuiop]{6,}|[zxcvbnm,./]{5,})",
+    re.IGNORECASE,
+)
+"""One key or a few again and again, a bare number, keys beside each other: without what was asked before it, it
+states nothing."""
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 
 GROUNDED_SHARE = 0.35
@@ -127,9 +139,10 @@ def is_worth_judging(text: str) -> bool:
     if all(clause.is_question for clause in clauses):
         return False
     normal = normalise(text)
-    if _CUES.search(normal):
-        return True
-    return not _SMALL_TALK.search(_SYMBOLS.sub("", normal))
+    bare = _SYMBOLS.sub("", normal)
+    if len(bare) < SHORTEST_JUDGED or _MASHED.fullmatch(bare[:LONGEST_MASHED]):
+        return False
+    return bool(_CUES.search(normal)) or not _SMALL_TALK.search(bare)
 
 
 def _nothing(reason: str) -> Judgement:

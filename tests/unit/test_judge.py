@@ -45,6 +45,14 @@ class TestFilter:
             "嗯",
             "",
             "🙂",
+            "啊" * 23,
+            "。" * 23,
+            "asdfghjkl",
+            "哈哈哈嘻嘻嘻",
+            "额呃唔",
+            "12345678",
+            "emmmm",
+            "叮咚叮咚叮咚",
         ],
     )
     def test_small_talk_and_questions_cost_no_call(self, text: str) -> None:
@@ -52,7 +60,15 @@ class TestFilter:
 
     @pytest.mark.parametrize(
         "text",
-        ["我对花生过敏", "你好，我叫八六", "重要！", "昨天买的鞋子到了，很合脚", "我对花生过敏，能吃什么？"],
+        [
+            "我对花生过敏",
+            "你好，我叫八六",
+            "重要！",
+            "昨天买的鞋子到了，很合脚",
+            "我对花生过敏，能吃什么？",
+            "住杭州",
+            "吃素",
+        ],
     )
     def test_statements_pass(self, text: str) -> None:
         assert is_worth_judging(text)
