@@ -4,6 +4,7 @@ Invariant: read as they are, a line at a time; `#` begins a comment; nothing her
 """
 
 import asyncio
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -152,9 +153,9 @@ def _f1(measure: str, right: int, found: int, there: int) -> Figure:
 
 
 def noise(path: Path, misses: Misses) -> list[Figure]:
-    """Lines that mean nothing. A line the trivial filter takes becomes no turn; of the others the judge's own filter
-    and the rules are asked."""
-    messages = [row[0] for row in rows(path)]
+    """Lines that mean nothing, as they are or as JSON strings. A line the trivial filter takes becomes no
+    turn; of the others the judge's own filter and the rules are asked."""
+    messages = [json.loads(text) if re.fullmatch('".*"', text) else text for text, *_ in rows(path)]
     stored, judged, answered = 0, 0, 0
     for message in messages:
         if classify(message, is_open=False, is_group=False) is not None:

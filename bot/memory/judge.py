@@ -52,8 +52,10 @@ _SMALL_TALK = re2.compile(
     r"|hello|hi|hey|thanks?|thankyou|thx|ok|okay|bye|yes|no|lol|good(?:morning|night|evening))*$"
 )
 """RE2, since words that begin alike under a star take exponential time in `re`."""
+_STICKER = re.compile(r"\[[\u4e00-\u9fffa-z]{1,8}\]|^/:?[\u4e00-\u9fff]{1,4}$")
+"""As WeChat and QQ write their own."""
 _MASHED = re.compile(
-    r"(?P<one>.)(?P=one)*|(?P<few>.{1,4}?)(?P=few){2,}|[0-9]+|[a-z]{1,4}|[b-df-hj-np-tv-xz]{5,}"
+    r"(?P<one>.)(?P=one)*|(?P<few>.{1,4}?)(?P=few){2,}|[0-9]+|[0-9a-z]{1,4}|[b-df-hj-np-tv-xz]{5,}"
     r"|(?:[asdfghjkl;]{5,}|[qwertyuiop]{6,}|[zxcvbnm,./]{5,})",
     re.IGNORECASE,
 )
@@ -139,7 +141,7 @@ def is_worth_judging(text: str) -> bool:
     if all(clause.is_question for clause in clauses):
         return False
     normal = normalise(text)
-    bare = _SYMBOLS.sub("", normal)
+    bare = _SYMBOLS.sub("", _STICKER.sub("", normal))
     if len(bare) < SHORTEST_JUDGED or _MASHED.fullmatch(bare[:LONGEST_MASHED]):
         return False
     return bool(_CUES.search(normal)) or not _SMALL_TALK.search(bare)

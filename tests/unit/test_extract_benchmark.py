@@ -40,7 +40,7 @@ def test_spans_and_entities_count_what_is_missed_and_what_is_too_much(tmp_path: 
 
 
 def test_noise_that_says_something_is_counted(tmp_path: Path) -> None:
-    path = written(tmp_path / "n.tsv", "。。。", "我对花生过敏")
+    path = written(tmp_path / "n.tsv", "。。。", "我对花生过敏", '"\\u554a"')
     assert [each.value for each in own_lists.noise(path, [])] == [1, 1, 1]
 
 
