@@ -15,7 +15,7 @@ from bot.memory.consolidation import ProductNames, no_products
 from bot.memory.entities import LIVE_ENTITIES, SeenEntity, live_entities
 from bot.memory.naming import seen_lately
 from bot.memory.ports import EntityStore
-from bot.memory.references import Ambiguous, Resolved, find_reference, is_reproach, resolve, rewrite
+from bot.memory.references import Ambiguous, Resolved, is_reproach, may_point, rewrite, understand
 
 LOOKED_AT = 200
 """Entities of a scope: what was named longer ago than these is asked for by name."""
@@ -58,29 +58,31 @@ class Pointing:
         k = min(max(1, round(k_of(text) * self._k / ORDINARY_K)) * (WIDER if blames else 1), MOST_K)
         if scope is None:
             return Pointed(query=text, k=k, is_reproach=blames)
-        reference = find_reference(text)
-        stored = await self._entities.seen(scope, LOOKED_AT if reference else LIVE_ENTITIES)
+        points = may_point(text)
+        stored = await self._entities.seen(scope, LOOKED_AT if points else LIVE_ENTITIES)
         # A turn's worker may not have come to it yet; of older ones only where somebody points at them.
-        seen = seen_lately(stored, recent if reference else recent[-1:], await self._products())
+        seen = seen_lately(stored, recent if points else recent[-1:], await self._products())
         live = live_entities(seen)
         query = f"{recent[-1].question} {text}" if blames and recent else text
         found = None
-        if reference is not None:
-            found = resolve(
-                reference, seen, offered=_offered(recent, seen), session_began=_session_began(recent, at)
+        if points:
+            found = understand(
+                text, seen, offered=_offered(recent, seen), session_began=_session_began(recent, at)
             )
+        words, meant = "", ()
         match found:
             case Resolved():
-                query, meant = rewrite(text, found), (found.entity,)
+                words, meant = found.reference.words or text, (found.entity,)
+                query = rewrite(text, found)
             case Ambiguous():
-                meant = found.candidates
+                words, meant = found.reference.words or text, found.candidates
             case None:
-                meant = ()
+                pass
         return Pointed(
             query=query,
             k=k,
             is_reproach=blames,
-            words=reference.words if reference is not None and meant else "",
+            words=words,
             meant=meant,
             entities=live,
         )
@@ -91,11 +93,8 @@ def _offered(recent: Sequence[Turn], seen: Sequence[SeenEntity]) -> tuple[SeenEn
     if not recent:
         return ()
     last = recent[-1]
-    reference = find_reference(last.question)
-    if reference is None:
-        return ()
     before = [each for each in seen if each.seen_at < last.at]
-    found = resolve(reference, before, session_began=_session_began(recent[:-1], last.at))
+    found = understand(last.question, before, session_began=_session_began(recent[:-1], last.at))
     return found.candidates if isinstance(found, Ambiguous) else ()
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.report import Figure, at_least
 from bot.conversation.ports import Embedder, Vector
 from bot.memory.entities import SeenEntity, extract, newest_distinct
-from bot.memory.references import Ambiguous, Resolved, find_reference, resolve
+from bot.memory.references import Ambiguous, Resolved, understand
 
 BEGUN = datetime(2026, 3, 4, 1, tzinfo=UTC)
 GOAL_TOP_1 = 0.98
@@ -61,8 +61,7 @@ def meant(customer: Customer) -> Resolved | Ambiguous | None:
         for number, text in customer.turns
         for each in extract(text, _at(number))
     )
-    reference = find_reference(customer.asked[1])
-    return resolve(reference, seen) if reference is not None else None
+    return understand(customer.asked[1], seen)
 
 
 def _at(number: int) -> datetime:

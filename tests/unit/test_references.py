@@ -13,8 +13,10 @@ from bot.memory.references import (
     find_reference,
     is_reference,
     is_reproach,
+    may_point,
     resolve,
     rewrite,
+    understand,
 )
 
 NOW = datetime(2026, 3, 1, 4, tzinfo=UTC)
@@ -140,6 +142,59 @@ def test_words_beside_an_earlier_mention_count() -> None:
         seen(ORDER, "B12345", 20, "鞋"),
     )
     assert meant("买杯子的那单", told) == "A12345"
+
+
+ORDERS = (
+    seen(ORDER, "SF1111111111111", 0, "上周二给我妈买了件羽绒服，顺丰SF1111111111111"),
+    seen(ORDER, "YT2222222222222", 10, "昨天拍的电饭煲，圆通YT2222222222222"),
+    seen(ORDER, "ZT3333333333333", 20, "公司订的椅子ZT3333333333333"),
+    seen(GOODS, "羽绒服", 0, "上周二给我妈买了件羽绒服，顺丰SF1111111111111"),
+    seen(GOODS, "电饭煲", 30, "电饭煲真好用"),
+)
+
+
+def understood(text: str, told: tuple[SeenEntity, ...] = ORDERS) -> str | tuple[str, ...] | None:
+    answer = understand(text, told)
+    return (
+        tuple(each.value for each in answer.candidates)
+        if isinstance(answer, Ambiguous)
+        else answer and answer.value
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("羽绒服到哪了", "SF1111111111111"),
+        ("我妈那件发货了吗", "SF1111111111111"),
+        ("椅子什么时候到", "ZT3333333333333"),
+        ("我最早发给你的那个单号", "SF1111111111111"),
+        ("一开始说的那单到哪了", "SF1111111111111"),
+        ("最近发你的单号到了没", "ZT3333333333333"),
+        ("昨天拍的那个到哪了", "YT2222222222222"),
+        ("圆通的呢", "YT2222222222222"),
+        ("第二单", "YT2222222222222"),
+        ("尾号3333的到了吗", "ZT3333333333333"),
+        ("雨伞到哪了", None),
+        ("发货一般要几天", None),
+        ("今天天气怎么样", None),
+    ],
+)
+def test_the_whole_question_tells_which(text: str, value: str | None) -> None:
+    assert understood(text) == value
+
+
+def test_the_other_is_not_the_one_named() -> None:
+    assert understood("不是椅子那单，是另外那单", ORDERS[1:3]) == "YT2222222222222"
+    assert understood("另一单呢", ORDERS[1:3]) == "YT2222222222222", "the last told is the one spoken of"
+    assert understood("不是尾号2222的，另外的那个", ORDERS[:2]) == "SF1111111111111"
+    assert understood("不是椅子那单，是另外那单") == ("SF1111111111111", "YT2222222222222")
+
+
+def test_what_nothing_tells_apart_is_asked() -> None:
+    twins = (seen(ORDER, "A12345", 0, "买杯子A12345"), seen(ORDER, "B12345", 9, "又买杯子B12345"))
+    assert understood("杯子那单到哪了", twins) == ("A12345", "B12345")
+    assert may_point("杯子那单到哪了") and not may_point("今天天气怎么样")
 
 
 def test_nothing_told_means_nothing() -> None:

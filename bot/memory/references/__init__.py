@@ -7,6 +7,7 @@ from bot.memory.references.finding import find_reference, is_reference
 from bot.memory.references.reference import Ambiguous, Reference, Resolved
 from bot.memory.references.reproach import is_reproach
 from bot.memory.references.resolving import resolve, rewrite
+from bot.memory.references.understanding import may_point, understand
 
 __all__ = [
     "Ambiguous",
@@ -15,6 +16,8 @@ __all__ = [
     "find_reference",
     "is_reference",
     "is_reproach",
+    "may_point",
     "resolve",
     "rewrite",
+    "understand",
 ]

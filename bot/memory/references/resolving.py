@@ -33,22 +33,22 @@ def resolve(
     """
     if reference.ordinal is not None:
         return _by_ordinal(reference, entities, offered)
-    candidates = list(offered) if offered and _fits_any(reference, offered) else _distinct(entities)
+    candidates = list(offered) if offered and _fits_any(reference, offered) else distinct(entities)
     candidates = [each for each in candidates if _has_type(each, reference)]
     if reference.tail is not None:
         ending = [each for each in candidates if each.normalised.endswith(reference.tail)]
         if ending or not reference.attributes:
             return _chosen(reference, _whole(ending), latest_wins=False)
-        best = _best(candidates, reference.attributes)
+        best = best_of(candidates, reference.attributes)
         return _chosen(reference, best, latest_wins=False)
     if reference.carrier is not None:
-        candidates = _of_carrier(candidates, reference.carrier)
+        candidates = of_carrier(candidates, reference.carrier)
     if reference.is_earlier and session_began is not None:
         candidates = [each for each in candidates if each.seen_at < session_began] or candidates
     if reference.attributes:
         return _by_attributes(reference, candidates)
     if reference.hints:
-        candidates = _best(candidates, reference.hints) or candidates
+        candidates = best_of(candidates, reference.hints) or candidates
     return _chosen(reference, _of_one_type(candidates, reference), latest_wins=True)
 
 
@@ -80,7 +80,7 @@ def _fits_any(reference: Reference, offered: Sequence[SeenEntity]) -> bool:
     return any(_has_type(each, reference) for each in offered)
 
 
-def _distinct(entities: Iterable[SeenEntity]) -> list[SeenEntity]:
+def distinct(entities: Iterable[SeenEntity]) -> list[SeenEntity]:
     """Each once, at its latest time, oldest first; with all that ever stood beside it."""
     latest: dict[tuple[EntityType, str], SeenEntity] = {}
     for entity in sorted(entities, key=lambda each: each.seen_at):
@@ -107,7 +107,7 @@ def _whole(candidates: list[SeenEntity]) -> list[SeenEntity]:
     return whole or candidates
 
 
-def _of_carrier(candidates: list[SeenEntity], carrier: str) -> list[SeenEntity]:
+def of_carrier(candidates: list[SeenEntity], carrier: str) -> list[SeenEntity]:
     """By the word beside the number, else by the form of the number; never another courier's."""
     told = [each for each in candidates if carrier in each.context]
     formed = [each for each in told if is_of_carrier(each.normalised, carrier)]
@@ -117,7 +117,7 @@ def _of_carrier(candidates: list[SeenEntity], carrier: str) -> list[SeenEntity]:
 
 
 def _by_attributes(reference: Reference, candidates: list[SeenEntity]) -> Resolved | Ambiguous | None:
-    best = _best(candidates, reference.attributes)
+    best = best_of(candidates, reference.attributes)
     if best:
         return _chosen(reference, best, latest_wins=False)
     if reference.type is EntityType.PRODUCT_NAME:
@@ -125,7 +125,7 @@ def _by_attributes(reference: Reference, candidates: list[SeenEntity]) -> Resolv
     return _chosen(reference, candidates, latest_wins=False)
 
 
-def _best(candidates: list[SeenEntity], words: Sequence[str]) -> list[SeenEntity]:
+def best_of(candidates: Sequence[SeenEntity], words: Sequence[str]) -> list[SeenEntity]:
     """Those beside which most of the words stood; none where not one did."""
     scores = [_score(each, words) for each in candidates]
     most = max(scores, default=0)
