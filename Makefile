@@ -7,6 +7,7 @@
 # make bench-knowledge MAN=解开的/usr/share/man/zh_CN   与 langchain 比检索，约 30 分钟（见 benchmarks/knowledge.py）
 # make bench-webhook   一条公众号消息在门口花的处理器时间，与 wechatpy、wxmp 比，约 1 分钟
 # make bench-wechat    公众号的五秒：每种账号、模型快慢和情形，约 10 分钟；另有一千人同时来问
+# make bench-extract   从一句话里提取时间、实体、指代，与 jionlp、recognizers-text 比，约 5 分钟
 # make bench-qq        经 OneBot WebSocket 的群消息，与只回声的 NoneBot 比，约 1 分钟
 
 VENV := .venv
@@ -16,7 +17,7 @@ BENCH := build/bench-venv
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --generate-hashes --group build \
 	--no-annotate --no-header --no-emit-index-url --no-emit-find-links --quiet
 
-.PHONY: run test check lint lock clean bench-core bench-long-text bench-faq bench-knowledge bench-webhook bench-wechat bench-qq
+.PHONY: run test check lint lock clean bench-core bench-long-text bench-faq bench-knowledge bench-webhook bench-wechat bench-qq bench-extract
 .DEFAULT_GOAL := run
 
 run: $(VENV)/run.stamp
@@ -53,6 +54,10 @@ bench-wechat: $(VENV)/test.stamp
 
 bench-qq: $(VENV)/test.stamp
 	@$(BIN)/python -m benchmarks.qq
+
+bench-extract: $(BENCH)/bench.stamp
+	@$(BENCH)/bin/python benchmarks/lists/references/make_orders.py && $(BENCH)/bin/python benchmarks/lists/garbled.py
+	@$(BENCH)/bin/python -m benchmarks.extract
 
 lock:
 	$(LOCK) --extra test --output-file requirements-test.lock

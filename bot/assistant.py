@@ -13,6 +13,7 @@ from loguru import logger
 from bot.answering.answerer import Answerer
 from bot.answering.drafts import Draft, Drafts
 from bot.answering.question import Question
+from bot.checking import CheckingLine
 from bot.closing import Closing
 from bot.commands import CommandContext, Commands
 from bot.conversation.errors import EmbedderUnavailable
@@ -32,6 +33,7 @@ from bot.leaving import Leaving
 from bot.memory.ports import TurnWindow
 from bot.metrics import StageTimes
 from bot.pacing import Pace, Place
+from bot.pointing import Pointed, Pointing
 from bot.ports import Delivery
 from bot.quick_replies import QuickReplies, faq_hint
 from bot.reactions import Reactions
@@ -59,6 +61,8 @@ class Assistant:
         dressing: Dressing,
         quick_replies: QuickReplies,
         commands: Commands,
+        pointing: Pointing,
+        checking: CheckingLine,
         recollection: Recollection,
         retrieval: Retrieval,
         knowledge_k: int,
@@ -85,6 +89,8 @@ class Assistant:
         self._dressing = dressing
         self._quick_replies = quick_replies
         self._commands = commands
+        self._pointing = pointing
+        self._checking = checking
         self._recollection = recollection
         self._retrieval = retrieval
         self._knowledge_k = knowledge_k
@@ -152,8 +158,8 @@ class Assistant:
         """Close a message that failed MAX_TRIES times. Talk that wasn't for the bot gets no apology."""
         times = StageTimes()
         text = self._wording.say("apology") if message.is_addressed else ""
-        reply = Reply(text=text, decided_by="apology")
-        delivery = await self._closing.close(inbox_id, message, None, Decision(reply=reply), reply.text)
+        decision = Decision(reply=Reply(text=text, decided_by="apology"))
+        delivery = await self._closing.close(inbox_id, message, None, decision, text)
         assert delivery is not None, "an apology hands over no page"
         self._journal.close(message, delivery.decided_by, times)
         return delivery
@@ -191,9 +197,8 @@ class Assistant:
         self, heard: Heard, context: CommandContext, place: Place, times: StageTimes
     ) -> Decision:
         """To who didn't call. A keyword is answered by the operator's rule where there is one."""
-        hit = None
-        if heard.hearing is Hearing.KEYWORD:
-            hit = await self._quick_replies.faq_hit(context.message, ())
+        is_named = heard.hearing is Hearing.KEYWORD
+        hit = await self._quick_replies.faq_hit(context.message, ()) if is_named else None
         if hit is not None and hit.verbatim:
             return Decision(reply=Reply(text=hit.answer, decided_by="faq"))
         return await self._by_memory_and_knowledge(context, (), hit, place, times)
@@ -204,16 +209,13 @@ class Assistant:
         if (reply := await self._leaving.answer(context.message, context.account)) is not None:
             return Decision(reply=reply)
         answers = hit is not None and hit.verbatim
-        trivial = await self._quick_replies.trivial(
-            context.message, context.account, context.scope, recent, has_rule=answers
-        )
+        message, account, scope = context.message, context.account, context.scope
+        trivial = await self._quick_replies.trivial(message, account, scope, recent, has_rule=answers)
         if trivial is not None:
             return trivial
         if (command := await self._commands.handle(context)) is not None:
-            return Decision(
-                reply=Reply(text=command.text, decided_by=command.decided_by),
-                taken=command.taken,
-            )
+            reply = Reply(text=command.text, decided_by=command.decided_by)
+            return Decision(reply=reply, taken=command.taken)
         if hit is not None and hit.verbatim:
             return Decision(reply=Reply(text=hit.answer, decided_by="faq"), is_turn=True)
         return None
@@ -228,33 +230,51 @@ class Assistant:
         images: tuple[str, ...] = (),
     ) -> Decision:
         message = context.message
+        with times.stage("point"):
+            pointed = await self._pointing.read(message.text, message.sent_at, context.scope, recent)
+        async with self._checking.during(message, is_reproach=pointed.is_reproach):
+            question = await self._question(context, recent, pointed, place, times)
+            question = replace(question, passages=(*faq_hint(hit, recent), *question.passages), images=images)
+            with times.stage("answer"):
+                async with place.given_away():
+                    answer = await self._answerer.answer(question, self._draft(message))
+        return Decision(reply=Reply(text=answer.text, decided_by=answer.decided_by), is_turn=True)
+
+    async def _question(
+        self,
+        context: CommandContext,
+        recent: tuple[Turn, ...],
+        pointed: Pointed,
+        place: Place,
+        times: StageTimes,
+    ) -> Question:
+        """The message with all that is found for it."""
+        message, account, scope = context.message, context.account, context.scope
         with times.stage("embed"):
             async with place.given_away():
-                query = await self._embed(message.text) if message.text else None
+                query = await self._embed(pointed.query) if pointed.query else None
         with times.stage("recall"):
-            recollected = await self._recollection.recollect(message, context.account, context.scope, query)
+            recollected = await self._recollection.recollect(message, account, scope, pointed, query)
         with times.stage("retrieve"):
             passages = await self._retrieval.retrieve(
-                message.text, self._knowledge_k, query, message.sender.app_id
+                pointed.query, self._knowledge_k, query, message.sender.app_id
             )
-        question = Question(
+        return Question(
             text=message.text,
             quoted=message.quoted,
             persona=self._persona(message.sender.app_id),
             short_term=recent,
             facts=recollected.own,
-            passages=(*faq_hint(hit, recent), *passages),
+            passages=tuple(passages),
             at=message.sent_at,
             is_group=message.conversation.is_group,
             group_facts=recollected.group,
             group_lines=self._groups.recent(message),
             query_vector=query,
-            images=images,
+            pointing=pointed.words,
+            meant=pointed.meant,
+            entities=pointed.entities,
         )
-        with times.stage("answer"):
-            async with place.given_away():
-                answer = await self._answerer.answer(question, self._draft(message))
-        return Decision(reply=Reply(text=answer.text, decided_by=answer.decided_by), is_turn=True)
 
     async def _recent(self, scope: Scope | None) -> tuple[Turn, ...]:
         return await self._window.recent(scope) if scope is not None else ()
@@ -268,9 +288,8 @@ class Assistant:
 
     def _draft(self, message: Message) -> Draft | None:
         """Where the answer may have to be shown before it is done. Streaming costs more than it gives elsewhere."""
-        if not self._may_show_drafts(message):
-            return None
-        return self._drafts.begin(message.sender.app_id, message.key)
+        is_shown = self._may_show_drafts(message)
+        return self._drafts.begin(message.sender.app_id, message.key) if is_shown else None
 
     async def _embed(self, text: str) -> Vector | None:
         """One query vector serves memory and knowledge. None: keywords serve."""

@@ -21,6 +21,10 @@ STALE_IN_GROUP = timedelta(minutes=2)
 """BEHAVIOUR: after an outage a group has moved on; an answer out of the blue is noise."""
 
 
+UNCOUNTED = frozenset({"onebot"})
+"""Channels where a line more costs none of the answer's pages."""
+
+
 class SendOutcome(StrEnum):
     """What a channel knows after sending."""
 
@@ -123,6 +127,12 @@ class DeliveryDesk:
         await self._store.mark_delivery(delivery.inbox_id, state, sent.pages)
         if outbox.replies_passively and not sent.tells_of_rest:
             self._unreached.add(message.sender)
+
+    async def say_meanwhile(self, message: Message, text: str) -> None:
+        """A line ahead of the answer; nothing where the channel counts what may be sent after a message."""
+        outbox = self._outboxes.get(message.sender.channel)
+        if message.sender.channel in UNCOUNTED and outbox is not None and outbox.is_ready(message):
+            await outbox.send(message, (text,), always)
 
     def _is_stale(self, delivery: Delivery) -> bool:
         """By our own clock alone: a platform's that is wrong must not silence a group."""

@@ -4,7 +4,7 @@ Invariant: nothing here changes what a caller gets, waits for or is raised.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from bot.conversation.errors import EmbedderUnavailable, ModelRefused, ModelUnavailable
@@ -26,9 +26,14 @@ class MeteredChat:
         self._inner = inner
         self._errors = metrics.llm_errors
 
-    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
+    async def complete(
+        self,
+        lines: Sequence[ChatLine],
+        on_text: Callable[[str], None] | None = None,
+        schema: Mapping[str, object] | None = None,
+    ) -> str:
         try:
-            answer = await self._inner.complete(lines, on_text)
+            answer = await self._inner.complete(lines, on_text, schema)
         except ModelUnavailable:
             self._errors.note(True)
             raise

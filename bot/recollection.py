@@ -11,6 +11,7 @@ from bot.conversation.ports import Vector
 from bot.conversation.scope import Scope
 from bot.memory.recall import Recall, RecalledFact
 from bot.metrics import Metrics
+from bot.pointing import Pointed
 from identity.directory import Directory
 from identity.model import Account
 
@@ -28,34 +29,37 @@ class Recollected:
 
 
 class Recollection:
-    def __init__(self, *, recall: Recall, directory: Directory, metrics: Metrics, k: int) -> None:
-        """`k`: how many memories of the speaker's own at most."""
+    def __init__(self, *, recall: Recall, directory: Directory, metrics: Metrics) -> None:
         self._recall = recall
         self._directory = directory
         self._metrics = metrics
-        self._k = k
 
     async def recollect(
-        self, message: Message, account: Account | None, scope: Scope | None, query: Vector | None
+        self,
+        message: Message,
+        account: Account | None,
+        scope: Scope | None,
+        pointed: Pointed,
+        query: Vector | None,
     ) -> Recollected:
-        """`query`: the embedding of the message's text. Raises StoreUnavailable."""
+        """`query`: the embedding of `pointed.query`. Raises StoreUnavailable."""
         if scope is None or account is None:
             return Recollected()
         with self._metrics.memory_recall_seconds.time():
-            own = await self._from(scope, message.text, self._k, query)
+            own = await self._from(scope, pointed.query, pointed.k, query)
             if not message.conversation.is_group:
                 return Recollected(own=own)
             if account.is_open:
-                private = await self._from(account.scope(""), message.text, self._k, query)
-                own = tuple(sorted((*own, *private), key=lambda each: -each.score)[: self._k])
-            return Recollected(own=own, group=await self._of_group(message, query))
+                private = await self._from(account.scope(""), pointed.query, pointed.k, query)
+                own = tuple(sorted((*own, *private), key=lambda each: -each.score)[: pointed.k])
+            return Recollected(own=own, group=await self._of_group(message, pointed.query, query))
 
-    async def _of_group(self, message: Message, query: Vector | None) -> tuple[RecalledFact, ...]:
+    async def _of_group(self, message: Message, text: str, query: Vector | None) -> tuple[RecalledFact, ...]:
         conversation: Conversation = message.conversation
         group = await self._directory.known_group(conversation)
         if group is None:
             return ()
-        return await self._from(group.scope(conversation.place), message.text, GROUP_K, query)
+        return await self._from(group.scope(conversation.place), text, GROUP_K, query)
 
     async def _from(self, scope: Scope, text: str, k: int, query: Vector | None) -> tuple[RecalledFact, ...]:
         recalled = await self._recall.recall(scope, text, k, query)

@@ -143,7 +143,7 @@ class Settings(Section):
     def secrets(self) -> tuple[str, ...]:
         """What no log line may hold."""
         onebot = self.onebot
-        keys = (self.llm.api_key, self.embedding.api_key, self.redis.url)
+        keys = (self.llm.api_key, self.embedding.api_key, self.memory.api_key, self.redis.url)
         of_accounts = (
             secret
             for account in (self.wechat, *self.wechat.more_accounts)

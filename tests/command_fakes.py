@@ -12,6 +12,7 @@ from bot.conversation.wording import Wording
 from bot.erasing import Erasing
 from bot.groups.lines import GroupLines
 from bot.groups.switch import GroupSwitch
+from bot.memory.entities import SeenEntity
 from bot.memory.fact import Fact, FactKind, ForgetReceipt, MemoryVersion, NewFact
 from bot.memory.forget import Forget
 from bot.memory.ports import FactSheet
@@ -78,8 +79,9 @@ class Facts:
         *,
         source_turn: int | None,
         job: int | None = None,
+        entities: Sequence[SeenEntity] = (),
     ) -> tuple[int, ...]:
-        assert vectors is None
+        assert vectors is None and not entities
         if scope.epoch < self.epochs.get(scope.person, 0):
             return ()
         new = [fact.text for fact in facts if fact.text not in self.texts(scope)]

@@ -1,6 +1,6 @@
 """Facts, stores and models that fit in a test's head, for the tests of recall, judgement and answering."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -9,6 +9,7 @@ import numpy as np
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.ports import ChatLine, Matrix, Vector
 from bot.conversation.scope import AccountId, PersonId, Scope
+from bot.memory.entities import SeenEntity
 from bot.memory.fact import Fact, FactKind, ForgetReceipt, MemoryVersion, NewFact
 from bot.memory.ports import FactSheet
 from bot.memory.statements import sort_of
@@ -49,6 +50,7 @@ class FactsInMemory:
         self.vectors: dict[int, str] = {}
         self.finished: list[int] = []
         self.kept_with: list[tuple[bool, str]] = []
+        self.named: list[SeenEntity] = []
         self.sheets = 0
         self.versions_read = 0
         self.refuses_vectors = False
@@ -96,7 +98,9 @@ class FactsInMemory:
         *,
         source_turn: int | None,
         job: int | None = None,
+        entities: Sequence[SeenEntity] = (),
     ) -> tuple[int, ...]:
+        self.named += entities
         self.kept_with.append((vectors is not None, model_id))
         known = self.held.setdefault((scope.person, scope.place), [])
         ids: list[int] = []
@@ -183,7 +187,12 @@ class ScriptedModel:
         self.answers = list(answers)
         self.asked: list[tuple[ChatLine, ...]] = []
 
-    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
+    async def complete(
+        self,
+        lines: Sequence[ChatLine],
+        on_text: Callable[[str], None] | None = None,
+        schema: Mapping[str, object] | None = None,
+    ) -> str:
         self.asked.append(tuple(lines))
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):

@@ -6,7 +6,7 @@ real model.
 
 import json
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -20,7 +20,12 @@ DIRECTIONS = 4_096
 class StubChat:
     """A `ChatModel`."""
 
-    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
+    async def complete(
+        self,
+        lines: Sequence[ChatLine],
+        on_text: Callable[[str], None] | None = None,
+        schema: Mapping[str, object] | None = None,
+    ) -> str:
         asked = lines[-1].text
         if not asked.startswith('{"said"'):
             return "好的，我知道了。您之前提到的事我都记着，需要的话随时问我。"

@@ -20,6 +20,7 @@ from bot.groups.lines import GroupLine
 from bot.knowledge.passage import Passage
 from bot.knowledge.retrieval import RetrievedPassage
 from bot.knowledge.splitting import HEADING_SEPARATOR
+from bot.memory.entities import EntityType, SeenEntity
 from bot.memory.recall import RecalledFact
 
 PROMPT_FILE = "answer.md"
@@ -30,7 +31,7 @@ _PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
 _REQUIRED = frozenset({"question"})
 _KNOWN = frozenset(
     {
-        *("persona", "now", "place", "long_term", "group_memory", "knowledge"),
+        *("persona", "now", "place", "long_term", "group_memory", "knowledge", "entities", "meant"),
         *("group_lines", "short_term", "quoted", "question"),
     }
 )
@@ -39,6 +40,15 @@ _FOR_GROUPS = re.compile(r"<!-- group -->(.*?)<!-- /group -->\n?", re.DOTALL)
 _BLANK = re.compile(r"\s+")
 _WEEKDAYS = "一二三四五六日"
 _NONE = "（无）"
+_NAMES = {
+    EntityType.ORDER_ID: "单号",
+    EntityType.DATE: "日期",
+    EntityType.AMOUNT: "金额",
+    EntityType.PRODUCT_NAME: "商品",
+    EntityType.ISSUE_TYPE: "问题",
+    EntityType.EMOTION: "情绪",
+    EntityType.CONTACT_INFO: "联系方式",
+}
 _PICTURE = "（发来图片，没有写字）"
 """Where the question's words would stand: some models refuse a picture without any."""
 
@@ -99,6 +109,8 @@ def render_prompt(template: Template, question: Question) -> tuple[ChatLine, ...
             "long_term": _listed(map(_memory, question.facts)),
             "group_memory": _listed(map(_memory, question.group_facts)),
             "group_lines": _listed(map(_said_in_group, question.group_lines)),
+            "entities": _listed(map(_entity, question.entities)),
+            "meant": _meant(question.pointing, question.meant),
             "knowledge": "\n\n".join(_passages(question.passages)) or _NONE,
             "short_term": _listed(map(_turn, question.short_term)),
             "quoted": f"引用：{_quotation(question.quoted)}\n\n" if question.quoted.strip() else "",
@@ -116,6 +128,25 @@ def _moment(at: datetime) -> str:
 
 def _memory(recalled: RecalledFact) -> str:
     return f"- {_quotation(recalled.fact.text)}（{local_date(recalled.fact.said_at)}）"
+
+
+def _entity(seen: SeenEntity) -> str:
+    return f"- {_NAMES[seen.type]}：{_quotation(seen.value)}（{local_date(seen.seen_at)}）"
+
+
+def _meant(words: str, meant: Sequence[SeenEntity]) -> str:
+    """What the person's words point at; the bot asks where several fit."""
+    if not meant:
+        return _NONE
+    if len(meant) == 1:
+        return f"{_quotation(words)}指的是{_NAMES[meant[0].type]}{_quotation(meant[0].value)}。"
+    asked = f"{_quotation(words)}可能是下面的任何一个，分不清；先列出来问用户是哪一个，不要猜："
+    return "\n".join((asked, *map(_candidate, meant)))
+
+
+def _candidate(seen: SeenEntity) -> str:
+    beside = f"，当时说的是{_quotation(seen.context)}" if seen.context else ""
+    return f"{_entity(seen)}{beside}"
 
 
 def _turn(turn: Turn) -> str:

@@ -9,6 +9,7 @@ from bot.conversation.taps import without_taps
 from bot.conversation.turn import Turn
 from bot.groups.lines import GroupLine
 from bot.knowledge.retrieval import RetrievedPassage
+from bot.memory.entities import SeenEntity
 from bot.memory.recall import RecalledFact
 
 
@@ -36,7 +37,14 @@ class Question:
     group_lines: tuple[GroupLine, ...] = ()
     """What was said in the group just before, oldest first. Context: not the person's words."""
     query_vector: Vector | None = None
-    """The embedding of `text`, if there is one: what tells a near memory from one that is just there."""
+    """The embedding of `text`, with what it points at put in, if there is one: what tells a near memory from one
+    that is just there."""
+    pointing: str = ""
+    """The words of `text` that point at something said before (那个单号); "" where none do."""
+    meant: tuple[SeenEntity, ...] = ()
+    """What they point at: one, or several that fit, of which the person is to choose."""
+    entities: tuple[SeenEntity, ...] = ()
+    """What the conversation named last, newest first."""
     images: tuple[str, ...] = ()
     """Pictures the person sent, as `data:image/…;base64,…` addresses; `text` may then be "". Who cannot see passes
     over them."""

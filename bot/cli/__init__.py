@@ -106,6 +106,16 @@ def memory_forget(
     do(forget_memory(who, reason, as_json=as_json))
 
 
+@memory_app.command("extract")
+def memory_extract(
+    text: Annotated[str, typer.Argument(metavar="一句话", help="有空格就加引号")], as_json: AsJson = False
+) -> None:
+    """看一句话里会提取出什么、会不会存进长期记忆，只看不存。例：jide memory extract "昨天那单SF1234567890123还没到" """
+    from bot.cli.extracting import extract_text
+
+    do(extract_text(text, as_json=as_json))
+
+
 @identity_app.command("phone")
 def identity_phone(
     account: Annotated[str, typer.Argument(metavar="账号", help="写成 渠道:编号")],

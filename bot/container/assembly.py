@@ -5,7 +5,7 @@ Invariant: nothing is opened or started here.
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -15,6 +15,7 @@ from bot.answering.drafts import Drafts
 from bot.answering.extractive import ExtractiveAnswerer
 from bot.answering.prompt import load_template
 from bot.assistant import Assistant
+from bot.checking import CheckingLine, SayMeanwhile
 from bot.closing import Closing
 from bot.commands import Commands
 from bot.commands.context import StatusReport
@@ -47,6 +48,7 @@ from bot.metering import MeteredJudge
 from bot.metrics import Metrics
 from bot.pacing import Pace
 from bot.persona import Personas
+from bot.pointing import Pointing
 from bot.quick_replies import QuickReplies
 from bot.reactions import Reactions
 from bot.recollection import Recollection
@@ -94,6 +96,7 @@ class Assembly:
         status: StatusReport,
         was_unreached: Callable[[AccountKey], bool],
         on_work: Callable[[], None],
+        say_meanwhile: SayMeanwhile,
     ) -> Assistant:
         stores, settings, wording, clock = self.stores, self.settings, self.wording, self.clock
         erasing = Erasing(facts=stores.facts, window=self.window, lines=self.lines, accounts=stores.accounts)
@@ -128,11 +131,12 @@ class Assembly:
             ),
             quick_replies=quick_replies,
             commands=commands,
+            pointing=Pointing(stores.entities, settings.memory.recall_k, self._product_names),
+            checking=CheckingLine(say_meanwhile, wording, is_on=settings.memory.checking_line),
             recollection=Recollection(
                 recall=Recall(facts=stores.facts, index=self._index(), clock=clock),
                 directory=self.directory,
                 metrics=self.metrics,
-                k=settings.memory.recall_k,
             ),
             retrieval=Retrieval(stores.passages, FaissFlat, self.models.embedder, self.catalogue),
             knowledge_k=settings.knowledge.k,
@@ -172,10 +176,18 @@ class Assembly:
         return GroupChats(lines=self.lines, speaking=speaking)
 
     def consolidation(self) -> Consolidation:
-        chat, prompts = self.models.chat, self.settings.data_folder / "prompts"
-        judge = RuleJudge() if chat is None else ModelJudge(chat, load_judge_prompt(prompts))
+        model, prompts = self.models.memory, self.settings.data_folder / "prompts"
+        judge = RuleJudge() if model is None else ModelJudge(model, load_judge_prompt(prompts))
         judge = MeteredJudge(judge, self.metrics)
-        return Consolidation(judge=judge, facts=self.stores.facts, embedder=self.models.embedder)
+        return Consolidation(
+            judge=judge,
+            facts=self.stores.facts,
+            embedder=self.models.embedder,
+            products=self._product_names,
+        )
+
+    async def _product_names(self) -> Sequence[str]:
+        return tuple((await self.catalogue.catalogue()).product_names())
 
     def parts_in_use(self) -> Mapping[str, str]:
         """For the operator: what answers, embeds and remembers."""

@@ -125,6 +125,8 @@ async def _examine_with(settings: Settings, models: Models, folder: Path) -> lis
     found += await _examine_channels(settings, report)
     found += await _examine_redis(settings)
     found += await check_model(models.chat, settings.llm.model)
+    if models.memory is not models.chat:
+        found += await check_model(models.memory, settings.memory.model or settings.llm.model, "MEMORY")
     embedding, model_id = await check_embedder(models.embedder, settings.embedding.deadline_seconds)
     found += embedding + check_vectors(report, model_id)
     found += await _examine_clock(settings, report)

@@ -144,7 +144,10 @@ class House:
             troubles=self._troubles,
         )
         self.assistant = assembly.assistant(
-            status=self.status.report, was_unreached=self.desk.was_unreached, on_work=self._wake_worker
+            status=self.status.report,
+            was_unreached=self.desk.was_unreached,
+            on_work=self._wake_worker,
+            say_meanwhile=self.desk.say_meanwhile,
         )
         self.turnstile = Turnstile(
             self.stores.inbox, OrderWatch(self.assistant, self.metrics), self.desk, self._alerts

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from bot.conversation.message import AccountKey
 from bot.conversation.ports import Clock, Matrix
 from bot.conversation.scope import Scope
+from bot.memory.entities import SeenEntity
 from bot.memory.fact import NewFact
 from bot.metrics import Metrics
 from bot.ports import DeliveryState
@@ -35,9 +36,12 @@ class MeteredFacts(SqlFacts):
         *,
         source_turn: int | None,
         job: int | None = None,
+        entities: Sequence[SeenEntity] = (),
     ) -> tuple[int, ...]:
         with self._seconds.time():
-            return await super().keep(scope, facts, vectors, model_id, source_turn=source_turn, job=job)
+            return await super().keep(
+                scope, facts, vectors, model_id, source_turn=source_turn, job=job, entities=entities
+            )
 
     async def add_vectors(
         self, scope: Scope, fact_ids: Sequence[int], vectors: Matrix, model_id: str

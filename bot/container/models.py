@@ -28,6 +28,8 @@ class Models:
             MeteredChat(self._vision_client, metrics) if self._vision_client else None
         )
         """Looks at pictures. None: nobody does."""
+        self._memory_client = _memory_client(settings, metrics)
+        self._memory = MeteredChat(self._memory_client, metrics) if self._memory_client else None
         self._engine: NanoEmbedder | OpenAiEmbedder | None = None
         if embedding.base_url:
             self._engine = OpenAiEmbedder(
@@ -38,6 +40,11 @@ class Models:
         self.embedder: WatchedEmbedder | None = None
         if self._engine is not None:
             self.embedder = WatchedEmbedder(DeadlineEmbedder(self._engine, embedding.deadline_seconds))
+
+    @property
+    def memory(self) -> ChatModel | None:
+        """Judges what to remember: the chat model where no other is named."""
+        return self._memory or self.chat
 
     async def warm(self) -> None:
         """Import and connect now, so that the first question does not pay for it within its deadline."""
@@ -51,7 +58,7 @@ class Models:
                 self.embedder.is_away = True
 
     async def close(self) -> None:
-        for model in (self.chat_client, self._vision_client, self._engine):
+        for model in (self.chat_client, self._vision_client, self._memory_client, self._engine):
             if model is not None:
                 await model.close()
 
@@ -67,3 +74,17 @@ def _chat(llm: LlmSettings, name: str, metrics: Metrics) -> OpenAiChat | None:
         timeout_seconds=llm.timeout_seconds,
         on_tokens=metrics.note_tokens,
     )
+
+
+def _memory_client(settings: Settings, metrics: Metrics) -> OpenAiChat | None:
+    """None where the settings name none apart. A key is only sent to the address it was given for."""
+    llm, memory = settings.llm, settings.memory
+    if not memory.base_url and memory.model in ("", llm.model):
+        return None
+    apart = llm.model_copy(
+        update={
+            "base_url": memory.base_url or llm.base_url,
+            "api_key": memory.api_key or ("" if memory.base_url else llm.api_key),
+        }
+    )
+    return _chat(apart, memory.model or llm.model, metrics)

@@ -17,6 +17,7 @@ from bot.storage.sql.backup import prune_automatic
 from bot.storage.sql.confirmations import SqlConfirmations
 from bot.storage.sql.database import Database
 from bot.storage.sql.deliveries import PROMISE, SqlDeliveries
+from bot.storage.sql.entities import SqlEntities
 from bot.storage.sql.exporting import export_person
 from bot.storage.sql.group_switches import SqlGroupSwitches
 from bot.storage.sql.inbox import SqlInbox
@@ -80,6 +81,7 @@ class Stores:
         self.audit = SqlAudit(database, clock)
         self.confirmations = SqlConfirmations(database, clock)
         self.deliveries = MeteredDeliveries(database, clock, metrics=metrics)
+        self.entities = SqlEntities(database)
         self.facts = MeteredFacts(database, clock, self.forgotten, metrics=metrics)
         self.group_switches = SqlGroupSwitches(database, clock)
         self.inbox = SqlInbox(database, clock)

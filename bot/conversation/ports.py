@@ -1,6 +1,6 @@
 """The ports that more than one room needs: a clock, an embedder, a chat model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
@@ -58,8 +58,16 @@ class ChatLine:
 class ChatModel(Protocol):
     """An instruction-following model."""
 
-    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
+    async def complete(
+        self,
+        lines: Sequence[ChatLine],
+        on_text: Callable[[str], None] | None = None,
+        schema: Mapping[str, object] | None = None,
+    ) -> str:
         """The model's whole answer, never empty.
+
+        `schema`: JSON Schema that the answer is asked to keep to, as far as the endpoint can; the prompt must ask
+        for JSON too, and the answer may be anything. Only without `on_text`.
 
         With `on_text` it is streamed: each piece is handed on in order as it comes, nothing twice. The pieces
         joined are the answer, but for white space at its end. Where this raises, what was handed on is half an

@@ -28,7 +28,8 @@ SLOW_REDIS_SECONDS = 0.05
 """It is asked in each turn; SQL answers in 0.002."""
 
 
-async def check_model(model: ChatModel | None, name: str) -> list[Finding]:
+async def check_model(model: ChatModel | None, name: str, section: str = "LLM") -> list[Finding]:
+    """`section`: of the settings that name it."""
     if model is None:
         return [fine("model", "没有接对话模型：只摘录记忆和资料来回答")]
     begun = time.perf_counter()
@@ -36,11 +37,15 @@ async def check_model(model: ChatModel | None, name: str) -> list[Finding]:
         async with asyncio.timeout(MODEL_SECONDS):
             await model.complete([ChatLine(role="user", text="请只回答一个字：好")])
     except ModelUnpaid as error:
-        fix = "到服务商的控制台充值、核对密钥和模型权限，改 data/jide.env 里的 LLM__API_KEY"
+        fix = f"到服务商的控制台充值、核对密钥和模型权限，改 data/jide.env 里的 {section}__API_KEY"
         return [failure("model", f"对话模型 {name} 拒绝了：{error}", fix)]
     except (ModelUnavailable, TimeoutError) as error:
         said = f"对话模型 {name} 没有回答：{error or f'{MODEL_SECONDS:.0f} 秒内没有结果'}"
-        return [failure("model", said, "核对 LLM__BASE_URL（多半以 /v1 结尾）、LLM__MODEL、网络和代理")]
+        return [
+            failure(
+                "model", said, f"核对 {section}__BASE_URL（多半以 /v1 结尾）、{section}__MODEL、网络和代理"
+            )
+        ]
     except ModelRefused:
         return [warning("model", f"对话模型 {name} 拒绝了一句普通的话", "换一个模型，或问服务商")]
     return [fine("model", f"对话模型 {name} 用 {time.perf_counter() - begun:.1f} 秒回答")]

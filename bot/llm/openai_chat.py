@@ -4,7 +4,7 @@ Invariant: `complete` returns text worth sending, or raises an error of the hous
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -12,13 +12,17 @@ from bot.conversation.errors import ModelRefused, ModelUnavailable
 from bot.conversation.ports import ChatLine
 from bot.conversation.tokens import estimate_tokens
 from bot.llm.circuit import Circuit
-from bot.llm.openai_connection import OpenAiConnection
+from bot.llm.openai_connection import OpenAiConnection, Ways
 from bot.llm.plain_text import without_unsafe_characters
 from bot.llm.provider_faults import REFUSAL, as_house_error, is_refusing, judge, read_error
 from bot.llm.streamed_answer import CLOSING, OPENING
 
 IMAGE_TOKENS = 1_000
 """What a picture costs, about, where the server doesn't say: providers count 85 to 1,700 by its size."""
+_NAMES_FORM = re.compile(
+    r"response[_ ]?format|json|schema|grammar|structured|not support|unsupported|extra (fields|inputs)"
+    r"|unknown (field|param|arg)|unrecogni[sz]ed|invalid.{0,20}param|不支持"
+)
 _THINKING = re.compile(rf"\A(?:\s*{OPENING}.*?(?:{CLOSING}|\Z))+", re.DOTALL)
 
 
@@ -81,11 +85,17 @@ class OpenAiChat:
         """Import and build the client ahead of the first message. Raises ModelUnavailable."""
         await self._connection.warm()
 
-    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
+    async def complete(
+        self,
+        lines: Sequence[ChatLine],
+        on_text: Callable[[str], None] | None = None,
+        schema: Mapping[str, object] | None = None,
+    ) -> str:
         """The model's answer, never empty. See the port."""
         body: dict[str, object] = {"model": self._model, "messages": [_as_message(line) for line in lines]}
         if on_text is None:
-            document = await self._connection.post("/chat/completions", body)
+            forms = None if schema is None else _forms(schema)
+            document = await self._connection.post("/chat/completions", body, forms)
             return self._read(document, lines)
         pieces: list[str] = []
 
@@ -127,6 +137,20 @@ class OpenAiChat:
             self._on_tokens(asked + pictures * IMAGE_TOKENS, estimate_tokens(answer))
         else:
             self._on_tokens(usage.prompt_tokens, usage.completion_tokens)
+
+
+def _forms(schema: Mapping[str, object]) -> Ways:
+    """An object of this schema, any object, or whatever the prompt brings about."""
+    named = {"name": "answer", "strict": True, "schema": dict(schema)}
+    return Ways(
+        name="form",
+        bodies=(
+            {"response_format": {"type": "json_schema", "json_schema": named}},
+            {"response_format": {"type": "json_object"}},
+            {},
+        ),
+        refusals=_NAMES_FORM,
+    )
 
 
 def _as_message(line: ChatLine) -> dict[str, object]:

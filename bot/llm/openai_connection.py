@@ -11,6 +11,7 @@ import json
 import random
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
@@ -32,14 +33,25 @@ NO_KEY = "none"
 LINGER_SECONDS = 0.5
 """After a streamed answer's last word: for the count of tokens, and the end that frees the connection for the
 next. Some servers never close."""
-_WAYS: tuple[dict[str, object], ...] = (
-    {"stream": True, "stream_options": {"include_usage": True}},
-    {"stream": True},
-    {},
-)
-"""How to ask for a stream: as most servers take it, as older ones do, and not at all."""
-_NAMES_STREAMING = re.compile(
-    r"stream|include_usage|extra (fields|inputs)|unknown (field|param|arg)|unrecogni[sz]ed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """How to ask for one thing: as most servers take it, as fewer do, and not at all."""
+
+    name: str
+    """Under which a connection remembers the first that its server took."""
+    bodies: tuple[dict[str, object], ...]
+    refusals: re.Pattern[str]
+    """What a server's error says, in lower case, that doesn't take a way."""
+
+
+_STREAMING = Ways(
+    name="stream",
+    bodies=({"stream": True, "stream_options": {"include_usage": True}}, {"stream": True}, {}),
+    refusals=re.compile(
+        r"stream|include_usage|extra (fields|inputs)|unknown (field|param|arg)|unrecogni[sz]ed"
+    ),
 )
 
 _Once: TypeAlias = "Callable[[AsyncOpenAI], Awaitable[object]]"
@@ -64,7 +76,7 @@ class OpenAiConnection:
         self._random_fraction = random_fraction
         self._opening = asyncio.Lock()
         self._client: AsyncOpenAI | None = None
-        self._way = 0
+        self._taken: dict[str, int] = {}
 
     @property
     def host(self) -> str:
@@ -80,15 +92,17 @@ class OpenAiConnection:
         """Import and build the client now, so that no person waits for it."""
         await self._opened()
 
-    async def post(self, path: str, body: Mapping[str, object]) -> object:
-        """The decoded JSON answer.
+    async def post(self, path: str, body: Mapping[str, object], ways: Ways | None = None) -> object:
+        """The decoded JSON answer; asked for in the first of `ways` that the server takes.
 
         Raises:
             ModelUnavailable, ModelUnpaid, ModelRefused: see `provider_faults`.
         """
 
         async def once(client: "AsyncOpenAI") -> object:
-            return json.loads((await self._send(client, path, body)).content)
+            if ways is None:
+                return json.loads((await self._send(client, path, body)).content)
+            return json.loads((await self._send_in(ways, client, path, body)).content)
 
         return await self._ask(once, lambda: True)
 
@@ -105,7 +119,7 @@ class OpenAiConnection:
         async def once(client: "AsyncOpenAI") -> object:
             nonlocal reader
             reader = StreamedAnswer(on_text)
-            return await _read(await self._begin_stream(client, path, body), reader)
+            return await _read(await self._send_in(_STREAMING, client, path, body, stream=True), reader)
 
         return await self._ask(once, lambda: not reader.has_begun)
 
@@ -162,18 +176,26 @@ class OpenAiConnection:
 
         return await client.post(path, cast_to=Response, body=dict(body), stream=stream)
 
-    async def _begin_stream(self, client: "AsyncOpenAI", path: str, body: Mapping[str, object]) -> "Response":
-        """The response, asked for in the first way that the server takes; the next call begins with it."""
+    async def _send_in(
+        self,
+        ways: Ways,
+        client: "AsyncOpenAI",
+        path: str,
+        body: Mapping[str, object],
+        *,
+        stream: bool = False,
+    ) -> "Response":
+        """In the first way that the server takes; the next call begins with it."""
         from openai import APIStatusError
 
-        for way in range(self._way, len(_WAYS)):
+        for way in range(self._taken.get(ways.name, 0), len(ways.bodies)):
             try:
-                response = await self._send(client, path, {**body, **_WAYS[way]}, stream=True)
+                response = await self._send(client, path, {**body, **ways.bodies[way]}, stream=stream)
             except APIStatusError as error:
-                if way == len(_WAYS) - 1 or not _is_about_streaming(_as_provider_error(error)):
+                if way == len(ways.bodies) - 1 or not _is_refused(ways, _as_provider_error(error)):
                     raise
             else:
-                self._way = way
+                self._taken[ways.name] = way
                 return response
         raise AssertionError("the last way returns or raises")
 
@@ -245,9 +267,9 @@ async def _read(response: "Response", reader: StreamedAnswer) -> object:
     return reader.document()
 
 
-def _is_about_streaming(error: ProviderError) -> bool:
-    """Whether a server refused the request for asking for a stream, or for its count of tokens."""
-    return error.status in (400, 422) and _NAMES_STREAMING.search(error.words) is not None
+def _is_refused(ways: Ways, error: ProviderError) -> bool:
+    """Whether a server refused the request for the way it was asked in."""
+    return error.status in (400, 422) and ways.refusals.search(error.words) is not None
 
 
 def host_of(base_url: str) -> str:

@@ -1,17 +1,19 @@
-"""Turn a turn into memory: judge it, keep its facts with their vectors, and finish the job.
+"""Turn a turn into memory: judge it, keep its facts with their vectors and what it names, and finish the job.
 
-Invariant: facts, vectors and the finished job are one transaction of the store, so a turn is consolidated
+Invariant: facts, vectors, entities and the finished job are one transaction of the store, so a turn is consolidated
 once or not at all; without an embedder the facts are kept all the same and embedded later.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
 
 from bot.conversation.errors import EmbedderUnavailable, JideError
 from bot.conversation.ports import Embedder, Matrix
 from bot.conversation.scope import AccountId, Scope
 from bot.conversation.turn import Turn
 from bot.memory.judge import Judge, Judgement
+from bot.memory.naming import named_in
 from bot.memory.ports import FactKeeper
 
 BACKLOG_BATCH = 32
@@ -19,12 +21,28 @@ BACKLOG_BATCH = 32
 
 REMEMBERED_SCOPES = 10_000
 
+ProductNames: TypeAlias = Callable[[], Awaitable[Sequence[str]]]
+
+
+async def no_products() -> Sequence[str]:
+    """Of a house without a catalogue."""
+    return ()
+
 
 class Consolidation:
     """Memory's part of the work after a reply."""
 
-    def __init__(self, *, judge: Judge, facts: FactKeeper, embedder: Embedder | None) -> None:
+    def __init__(
+        self,
+        *,
+        judge: Judge,
+        facts: FactKeeper,
+        embedder: Embedder | None,
+        products: ProductNames = no_products,
+    ) -> None:
+        """`products`: the names of the house's goods, which a message may name."""
         self._judge = judge
+        self._products = products
         self._facts = facts
         self._embedder = embedder
         self._whole: dict[tuple[AccountId, str, str], None] = {}
@@ -37,14 +55,19 @@ class Consolidation:
         Only `turn.question`, the person's own words, is looked at. Repeating it is harmless.
 
         Raises:
-            ModelUnavailable: nobody judged; an outage should spend none of the job's tries.
-            JideError: the model answered nonsense; nothing was kept, and asking again may help.
+            ModelUnavailable: nobody judged; an outage should spend none of the job's tries. Here and below no fact
+                was kept, and the job is open.
+            JideError: the model answered nonsense, and asking again may help.
             StoreUnavailable: nothing was kept.
         """
-        async with self._asking:
-            judgement = await self._judge.judge(turn.question, turn.at, is_group=is_group)
-        if not judgement.understood:
-            raise JideError("the model's judgement could not be read")
+        try:
+            async with self._asking:
+                judgement = await self._judge.judge(turn.question, turn.at, is_group=is_group)
+            if not judgement.understood:
+                raise JideError("the model's judgement could not be read")
+        except JideError:
+            await self._keep_named(scope, turn)
+            raise
         vectors = await self._embed([fact.text for fact in judgement.facts])
         await self._facts.keep(
             scope,
@@ -53,9 +76,16 @@ class Consolidation:
             self._model_id() if vectors is not None else "",
             source_turn=turn.id,
             job=job,
+            entities=named_in(turn.question, turn.at, judgement.entities, await self._products()),
         )
         await self._make_whole(scope, has_vectors=vectors is not None or not judgement.facts)
         return judgement
+
+    async def _keep_named(self, scope: Scope, turn: Turn) -> None:
+        """What rules find: it needs no model. The next try finds it there."""
+        named = named_in(turn.question, turn.at, products=await self._products())
+        if named:
+            await self._facts.keep(scope, (), None, "", source_turn=turn.id, entities=named)
 
     async def _make_whole(self, scope: Scope, *, has_vectors: bool) -> None:
         """Embed the backlog of a scope, where it may have one: `has_vectors` False puts something there, and at first

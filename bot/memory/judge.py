@@ -22,7 +22,7 @@ from bot.memory.clauses import clauses_of, is_order, is_reported
 from bot.memory.content_words import codes
 from bot.memory.explicit import explicit_memory, facts_of_explicit
 from bot.memory.fact import FactKind, NewFact
-from bot.memory.judgement_format import ReadFact, ReadJudgement, read_judgement
+from bot.memory.judgement_format import JUDGEMENT_SCHEMA, ReadEntity, ReadFact, ReadJudgement, read_judgement
 from bot.memory.normalise import normalise, searchable
 from bot.memory.questions import is_question
 from bot.memory.statements import asked_facts, distinct, new_fact, sort_of, stated_facts
@@ -36,6 +36,9 @@ LONGEST_JUDGED = 4_000
 SHORTEST_JUDGED = 2
 """Letters, digits or characters. One alone states nothing."""
 
+LONGEST_MASHED = 200
+"""Characters looked at for mashed keys."""
+
 _CUES = re.compile(
     r"重要|记住|记一下|我叫|叫我|我是|我要|我喜欢|我爱|我不|我对|过敏|我的|我家|我在|我住|我穿|我姓|我今年|本人"
     r"|\bi am\b|\bi'm\b|\bmy\b|\bremember\b|\bi (?:like|love|hate|need|want|live|work)\b"
@@ -45,9 +48,20 @@ _SMALL_TALK = re2.compile(
     r"^(?:你好|您好|哈喽|哈啰|嗨|早上好|早安|早|上午好|中午好|下午好|晚上好|晚安|再见|拜拜|回头见|在吗|在不在|在么|有人吗"
     r"|谢谢|多谢|感谢|谢了|辛苦|麻烦了|不客气|没事|没关系|好的|好|行|可以|嗯|哦|噢|啊|哈|嘿|呵|呀|了|吧|呢|哇|唉|明白|知道|懂"
     r"|收到|了解|继续|然后|厉害|真棒|不错|赞|牛|对|是的|是|没有|不用|不是|你|您|们|大家|都|客服|机器人|请问|一下|太|真|很|6+|的"
+    r"|额|呃|哎|诶|欸|咦|哟|喔|唔|嘛|啦|呗|噗|嘻|咳|呜|哼|切|哒|咯|喽|塞|嘤|呐|捏|喵|汪|滴|嘟|唉哟|天哪|天呐|妈呀|我去|我靠|卧槽|晕|汗|无语|绝了"
+    r"|测试|试试|随便|没啥|没什么|无聊|打扰|怎么说|test(?:ing)?|e+m{2,}|h+m+|h{2,}|w{2,}|x{2,}|q[wa]q|orz|yyds|dd+|233+|t[_.]?t|zz+|o+h*|a+h*"
     r"|hello|hi|hey|thanks?|thankyou|thx|ok|okay|bye|yes|no|lol|good(?:morning|night|evening))*$"
 )
 """RE2, since words that begin alike under a star take exponential time in `re`."""
+_STICKER = re.compile(r"\[[\u4e00-\u9fffa-z]{1,8}\]|^/:?[\u4e00-\u9fff]{1,4}$")
+"""As WeChat and QQ write their own."""
+_MASHED = re.compile(
+    r"(?P<one>.)(?P=one)*|(?P<few>.{1,4}?)(?P=few){2,}|[0-9]+|[0-9a-z]{1,4}|[b-df-hj-np-tv-xz]{5,}"
+    r"|(?:[asdfghjkl;]{5,}|[qwertyuiop]{6,}|[zxcvbnm,./]{5,})",
+    re.IGNORECASE,
+)
+"""One key or a few again and again, a bare number, keys beside each other: without what was asked before it, it
+states nothing."""
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 
 GROUNDED_SHARE = 0.35
@@ -63,6 +77,8 @@ class Judgement:
     reason: str
     summary: str = ""
     facts: tuple[NewFact, ...] = ()
+    entities: tuple[ReadEntity, ...] = ()
+    """What the model says is named; not yet held against the person's words."""
     understood: bool = True
     """False: the model's answer could not be read. Nothing is kept; asking again may help."""
     was_read: bool = True
@@ -103,7 +119,7 @@ class ModelJudge:
         said = json.dumps({"said": masked}, ensure_ascii=False)
         lines = (ChatLine(role="system", text=self._prompt), ChatLine(role="user", text=said))
         try:
-            read = read_judgement(await self._model.complete(lines))
+            read = read_judgement(await self._model.complete(lines, schema=JUDGEMENT_SCHEMA))
         except ModelRefused:
             return _nothing("the provider declined the content")
         if read is None:
@@ -128,9 +144,10 @@ def is_worth_judging(text: str) -> bool:
     if all(clause.is_question for clause in clauses):
         return False
     normal = normalise(text)
-    if _CUES.search(normal):
-        return True
-    return not _SMALL_TALK.search(_SYMBOLS.sub("", normal))
+    bare = _SYMBOLS.sub("", _STICKER.sub("", normal))
+    if len(bare) < SHORTEST_JUDGED or _MASHED.fullmatch(bare[:LONGEST_MASHED]):
+        return False
+    return bool(_CUES.search(normal)) or not _SMALL_TALK.search(bare)
 
 
 _SMALL = Judgement(keep=False, reason="small talk", was_read=False)
@@ -141,19 +158,19 @@ def _nothing(reason: str) -> Judgement:
 
 
 def _checked(read: ReadJudgement, said: str, said_at: datetime, *, is_group: bool) -> Judgement:
-    """The model's facts that hold against the person's words; its summary where it gave none."""
+    """The model's facts that hold against the person's words."""
+    named = tuple(read.entities)
     if not read.keep:
-        return Judgement(keep=False, reason=read.reason, summary=read.summary)
-    offered = read.facts or [ReadFact(text=read.summary)]
+        return Judgement(keep=False, reason=read.reason, summary=read.summary, entities=named)
     facts = distinct(
-        _fact(fact, said_at) for fact in offered if _is_sound(fact.text, said, is_group=is_group)
+        _fact(fact, said_at) for fact in read.facts if _is_sound(fact.text, said, is_group=is_group)
     )
-    if not facts and not read.facts:
-        # It wants something kept and says not what: the person's own words are it.
+    if not read.facts:
+        # It wants something kept and says not what. Its summary may be cut off: the person's own words are it.
         facts = stated_facts(said, said_at, is_group=is_group) or asked_facts(
             said, said_at, is_group=is_group
         )
-    return Judgement(keep=bool(facts), reason=read.reason, summary=read.summary, facts=facts)
+    return Judgement(keep=bool(facts), reason=read.reason, summary=read.summary, facts=facts, entities=named)
 
 
 def _fact(fact: ReadFact, said_at: datetime) -> NewFact:

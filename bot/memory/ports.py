@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bot.conversation.ports import Matrix, Vector
 from bot.conversation.scope import PersonId, Scope
 from bot.conversation.turn import Turn
+from bot.memory.entities.entity import SeenEntity
 from bot.memory.fact import Fact, ForgetReceipt, MemoryVersion, NewFact
 
 
@@ -142,13 +143,15 @@ class FactKeeper(Protocol):
         *,
         source_turn: int | None,
         job: int | None = None,
+        entities: Sequence[SeenEntity] = (),
     ) -> tuple[int, ...]:
-        """Store facts and vectors, and finish `job`, in one transaction.
+        """Store facts and vectors and what was named, and finish `job`, in one transaction.
 
         `vectors` is None when no embedder answered: the facts are then found by keyword and
         embedded later. A fact whose text the account itself already holds here is stored once; reading
-        shows equal texts of linked accounts once, the one stored first. An older epoch
-        stores nothing. Returns the ids of the facts newly stored; durable when it returns.
+        shows equal texts of linked accounts once, the one stored first. An entity that was seen within a minute before
+        is stored once too. An older epoch stores nothing. Returns the ids of the facts newly stored; durable when it
+        returns.
         """
         ...
 
@@ -164,6 +167,17 @@ class FactKeeper(Protocol):
         self, scope: Scope, fact_ids: Sequence[int], vectors: Matrix, model_id: str
     ) -> None:
         """Give stored facts their vectors. Drops the shelf's vectors of any other model first."""
+        ...
+
+
+class EntityStore(Protocol):
+    """What conversations have named."""
+
+    async def seen(self, scope: Scope, limit: int) -> tuple[SeenEntity, ...]:
+        """The newest `limit` of the scope, oldest first, those of one message in the order they stood in.
+
+        Raises StoreUnavailable.
+        """
         ...
 
 

@@ -18,10 +18,8 @@ from bot.memory.fact import Fact, MemoryVersion
 from bot.memory.fusion import Signs, Weights, fuse
 from bot.memory.lexical import FEW_FACTS, FactIndex
 from bot.memory.ports import FactReader, VectorIndex
-from bot.memory.questions import is_about_oneself, is_simple
+from bot.memory.questions import is_about_oneself
 
-SIMPLE_K = 3
-"""Memories for a question that asks one thing: more of them only distract a model."""
 DENSE_DEPTH = 200
 """Nearest vectors taken into the fusion. Re-ranking 20 loses a third of the best five, 200 none
 (measured on 12 k memories)."""
@@ -80,7 +78,7 @@ class Recall:
     async def recall(
         self, scope: Scope, question: str, k: int, query_vector: Vector | None = None
     ) -> Recalled:
-        """At most `k` memories (`SIMPLE_K` for a simple question), best first.
+        """At most `k` memories, best first; `complexity.k_of` tells how many a question deserves.
 
         `query_vector` is the question's embedding, made once per message by the caller and shared
         with knowledge retrieval. Without it the words decide, and `degraded` says so.
@@ -95,8 +93,7 @@ class Recall:
         dense = await self._dense(scope, index, query_vector) if query_vector is not None else None
         signs = self._signs(index, question, dense)
         scores = fuse(signs, self._weights)
-        size = min(k, SIMPLE_K) if is_simple(question) else k
-        best: list[int] = np.argsort(-scores, kind="stable")[: max(size, 0)].tolist()
+        best: list[int] = np.argsort(-scores, kind="stable")[: max(k, 0)].tolist()
         found = tuple(_recalled(index.facts[row], row, scores, dense, signs.lexical) for row in best)
         return Recalled(facts=found, degraded=degraded)
 

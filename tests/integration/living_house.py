@@ -159,10 +159,10 @@ class LivingHouse:
         assert chat is not None
         asked, may_answer, complete = asyncio.Event(), asyncio.Event(), chat.complete
 
-        async def slowly(lines: Any, on_text: Any = None) -> str:
+        async def slowly(lines: Any, on_text: Any = None, schema: Any = None) -> str:
             asked.set()
             await may_answer.wait()
-            return await complete(lines, on_text)
+            return await complete(lines, on_text, schema)
 
         chat.complete = slowly
         try:

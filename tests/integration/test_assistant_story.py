@@ -662,3 +662,55 @@ async def test_clearing_ones_own_memory(shop: LivingHouse) -> None:
     assert shop.tables_with(CANARY) == set()
     await shop.say("我的暗号是什么？")
     assert CANARY not in shop.model.prompts()[-1]
+
+
+# --- what was named before
+
+
+async def test_what_is_pointed_at_reaches_the_prompt_and_the_question_stays(shop: LivingHouse) -> None:
+    await shop.say("我买的杯子单号SF1234567890123")
+    await shop.house.worker.work_off()
+    assert shop.count("entity") >= 1
+    await shop.say("那个单号到哪了？")
+    prompt = shop.model.prompts()[-1]
+    assert "“那个单号”指的是单号“SF1234567890123”" in prompt and prompt.rstrip().endswith("那个单号到哪了？")
+    assert "turn" in shop.tables_with("那个单号到哪了？"), "the person's words are kept as they are"
+
+
+async def test_before_the_worker_came_it_is_known_all_the_same(shop: LivingHouse) -> None:
+    await shop.say("我买的杯子单号SF1234567890123")
+    await shop.say("那个单号到哪了？")
+    assert "指的是单号“SF1234567890123”" in shop.model.prompts()[-1]
+
+
+async def test_what_was_named_in_private_is_pointed_at_in_no_group(shop: LivingHouse) -> None:
+    await shop.say("我买的杯子单号SF1234567890123")
+    await shop.house.worker.work_off()
+    await shop.say("那个单号到哪了？", group=GROUP)
+    assert "SF1234567890123" not in shop.model.prompts()[-1]
+    await shop.say("我的单号SF9876543210987", group=GROUP)
+    await shop.house.worker.work_off()
+    await shop.say("那个单号到哪了？", by="wang", group=GROUP)
+    of_wang = shop.model.prompts()[-1]
+    assert "指的是单号" not in of_wang and "- 单号：" not in of_wang, "it is another member's"
+    await shop.say("那个单号到哪了？")
+    assert "SF9876543210987" not in shop.model.prompts()[-1]
+
+
+async def test_of_two_told_together_the_bot_is_to_ask(shop: LivingHouse) -> None:
+    await shop.say("我有两单SF1234567890123和SF9876543210987")
+    await shop.house.worker.work_off()
+    await shop.say("那个单号到哪了？")
+    assert "分不清" in shop.model.prompts()[-1]
+    await shop.say("第二个")
+    assert "指的是单号“SF9876543210987”" in shop.model.prompts()[-1]
+
+
+async def test_clearing_takes_what_was_named_along(shop: LivingHouse) -> None:
+    await shop.say("我买的杯子单号SF1234567890123")
+    await shop.house.worker.work_off()
+    await shop.say("/清除记忆")
+    await shop.say("确认")
+    assert shop.count("entity") == 0 and "entity" not in shop.tables_with("SF1234567890123")
+    await shop.say("那个单号到哪了？")
+    assert "SF1234567890123" not in shop.model.prompts()[-1]

@@ -297,3 +297,22 @@ async def test_a_step_that_was_the_last_is_not_interrupted(done: int, is_taken_b
             await task
     else:
         assert await task == "done"
+
+
+def test_memory_extract_says_what_would_be_kept_and_why(operator: Operator) -> None:
+    told = operator.reads("memory", "extract", "我对花生过敏，昨天的单号SF1234567890123还没到，赔我三百块")
+    assert [(each["type"], each["normalised"]) for each in told["entities"] if each["type"] != "date"][
+        :2
+    ] == [
+        ("order_id", "SF1234567890123"),
+        ("issue_type", "物流"),
+    ]
+    assert ("amount", "CNY 300") in [(each["type"], each["normalised"]) for each in told["entities"]]
+    assert [each["text"] for each in told["times"]] == ["昨天"] and len(told["times"][0]["window"]) == 2
+    assert (told["keep"], told["asks_model"]) == (True, True)
+    assert "花生过敏" in told["facts"][0]["text"]
+    pointed = operator.reads("memory", "extract", "那个单号到哪了")
+    assert pointed["reference"]["type"] == "order_id" and pointed["keep"] is False
+    shown = operator.gets("memory", "extract", "你怎么忘了，上次说的补偿呢")
+    assert "指代：“上次说的补偿”，指以前说过的金额" in shown and "怪机器人忘了" in shown
+    assert not operator.data.exists(), "nothing is kept"

@@ -294,3 +294,47 @@ async def test_many_at_once_get_each_their_own_answer(chat: OpenAiChat) -> None:
         *(chat.complete([ChatLine(role="user", text=question)]) for question in questions)
     )
     assert answers == [f"收到：{question}" for question in questions]
+
+
+SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+
+
+def forms(server: OpenAiServer) -> list[str | None]:
+    """The form each request asked for."""
+    return [request.body.get("response_format", {}).get("type") for request in server.requests]
+
+
+async def test_a_schema_goes_along(chat: OpenAiChat, server: OpenAiServer) -> None:
+    server.script("{}", "好")
+    assert await chat.complete(LINES, schema=SCHEMA) == "{}"
+    assert server.requests[0].body["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
+    }
+    await chat.complete(LINES)
+    assert forms(server) == ["json_schema", None], "nobody asked for one"
+
+
+async def test_what_the_server_takes_is_remembered(chat: OpenAiChat, server: OpenAiServer) -> None:
+    refusal = Answer.failure(400, message="This response_format type is unavailable now")
+    server.script(refusal, "{}", "{}")
+    for _ in range(2):
+        assert await chat.complete(LINES, schema=SCHEMA) == "{}"
+    assert forms(server) == ["json_schema", "json_object", "json_object"]
+
+
+async def test_a_server_without_forms_is_asked_by_the_prompt_alone(
+    chat: OpenAiChat, server: OpenAiServer
+) -> None:
+    refusal = Answer.failure(422, message="extra fields not permitted")
+    server.script(refusal, refusal, "{}", "{}")
+    for _ in range(2):
+        assert await chat.complete(LINES, schema=SCHEMA) == "{}"
+    assert forms(server) == ["json_schema", "json_object", None, None]
+
+
+async def test_another_fault_changes_no_form(chat: OpenAiChat, server: OpenAiServer) -> None:
+    server.script(Answer.failure(400, message="context length exceeded"), "{}")
+    assert type(await failure_of(chat.complete(LINES, schema=SCHEMA))) is ModelUnavailable
+    assert await chat.complete(LINES, schema=SCHEMA) == "{}"
+    assert forms(server) == ["json_schema", "json_schema"]

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -66,7 +66,12 @@ class Streaming:
         self._pieces = pieces
         self._after = after
 
-    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
+    async def complete(
+        self,
+        lines: Sequence[ChatLine],
+        on_text: Callable[[str], None] | None = None,
+        schema: Mapping[str, object] | None = None,
+    ) -> str:
         assert on_text is not None
         for number, piece in enumerate(self._pieces):
             on_text(piece)

@@ -7,7 +7,7 @@ chat model is sent is looked at word by word.
 import asyncio
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,7 +46,12 @@ class Listener:
 
     prompts: list[str] = field(default_factory=list[str])
 
-    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
+    async def complete(
+        self,
+        lines: Sequence[ChatLine],
+        on_text: Callable[[str], None] | None = None,
+        schema: Mapping[str, object] | None = None,
+    ) -> str:
         asked = lines[-1].text
         if asked.startswith('{"said"'):
             fact = {"text": json.loads(asked)["said"], "kind": "event", "importance": 0.5}

@@ -1,6 +1,6 @@
 """The model's answer, and every way it can fail to come."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -57,7 +57,12 @@ class Writing:
         self._looks = looks
         self.asked: list[tuple[ChatLine, ...]] = []
 
-    async def complete(self, lines: Sequence[ChatLine], on_text: Callable[[str], None] | None = None) -> str:
+    async def complete(
+        self,
+        lines: Sequence[ChatLine],
+        on_text: Callable[[str], None] | None = None,
+        schema: Mapping[str, object] | None = None,
+    ) -> str:
         self.asked.append(tuple(lines))
         for piece in self._pieces:
             if on_text is not None:

@@ -121,3 +121,35 @@ async def test_the_backlog_of_everybody_drains() -> None:
     assert await make(facts, embedder).embed_waiting() == 2
     assert await make(facts, embedder).embed_waiting() == 0
     assert await make(FactsInMemory("我穿 M 码")).embed_waiting() == 0
+
+
+async def test_what_is_named_is_kept_without_a_fact_or_a_model() -> None:
+    facts = FactsInMemory()
+    await consolidate(make(facts), "订单SF1234567890123是哪天的？")
+    assert facts.texts() == []
+    assert [(each.value, each.seen_at) for each in facts.named] == [("SF1234567890123", NOW)]
+
+
+async def test_what_the_model_names_is_held_against_the_words() -> None:
+    facts = FactsInMemory()
+    answer = (
+        '{"keep": false, "facts": [], "entities": [{"type": "product_name", "value": "小蓝瓶"},'
+        ' {"type": "product_name", "value": "小红瓶"}]}'
+    )
+    await consolidate(make(facts, judge=ModelJudge(ScriptedModel(answer))), "小蓝瓶快用完了")
+    assert [each.value for each in facts.named] == ["小蓝瓶"]
+
+
+async def test_noise_names_nothing_and_asks_nobody() -> None:
+    facts = FactsInMemory()
+    for noise in ("啊", "。" * 23):
+        await consolidate(make(facts, judge=ModelJudge(ScriptedModel())), noise)
+    assert (facts.named, facts.texts()) == ([], [])
+
+
+@pytest.mark.parametrize("answer", ["???", ModelUnavailable("away")])
+async def test_what_rules_find_waits_for_no_model(answer: str | Exception) -> None:
+    facts = FactsInMemory()
+    with pytest.raises(JideError):
+        await consolidate(make(facts, judge=ModelJudge(ScriptedModel(answer))), "我的单号是SF1234567890123")
+    assert ([each.value for each in facts.named], facts.finished) == (["SF1234567890123"], [])

@@ -45,6 +45,16 @@ class TestFilter:
             "嗯",
             "",
             "🙂",
+            "啊" * 23,
+            "。" * 23,
+            "asdfghjkl",
+            "哈哈哈嘻嘻嘻",
+            "额呃唔",
+            "12345678",
+            "emmmm",
+            "[撒花][撒花]",
+            "/微笑",
+            "叮咚叮咚叮咚",
         ],
     )
     def test_small_talk_and_questions_cost_no_call(self, text: str) -> None:
@@ -52,7 +62,15 @@ class TestFilter:
 
     @pytest.mark.parametrize(
         "text",
-        ["我对花生过敏", "你好，我叫八六", "重要！", "昨天买的鞋子到了，很合脚", "我对花生过敏，能吃什么？"],
+        [
+            "我对花生过敏",
+            "你好，我叫八六",
+            "重要！",
+            "昨天买的鞋子到了，很合脚",
+            "我对花生过敏，能吃什么？",
+            "住杭州",
+            "吃素",
+        ],
     )
     def test_statements_pass(self, text: str) -> None:
         assert is_worth_judging(text)
@@ -281,8 +299,10 @@ class TestModel:
         assert (fact.kind, fact.importance) == (FactKind.EVENT, 0.7)
         assert fact.expires_at == NOW + timedelta(days=365)
 
-    async def test_the_summary_serves_where_there_are_no_facts(self) -> None:
-        assert await self.judged("我每周六都去学钢琴", answer(summary="我每周六学钢琴")) == ["我每周六学钢琴"]
+    async def test_a_summary_is_no_fact_the_persons_words_are(self) -> None:
+        said = "我每周六都去学钢琴，我对花生过敏"
+        for summary in ("我每周六学钢琴", "我每周六都去学", "我对花生"):
+            assert await self.judged(said, answer(summary=summary)) == stated(said)
 
     async def test_the_persons_words_serve_where_there_is_nothing(self) -> None:
         text_format = "核心意图：分享 是否需要存入长期记忆：是 原因：事件"

@@ -10,6 +10,7 @@ from bot.conversation.errors import ConfigurationError
 from bot.conversation.turn import Turn
 from bot.knowledge.passage import Passage
 from bot.knowledge.retrieval import RetrievedPassage
+from bot.memory.entities import EntityType, SeenEntity
 from bot.memory.recall import RecalledFact
 from tests.memory_fakes import NOW, make_fact
 
@@ -68,7 +69,7 @@ def test_everything_is_there_and_the_question_is_the_users_line() -> None:
 def test_a_question_alone_has_no_empty_frames() -> None:
     system, user = render_prompt(load_template(), question())
     assert user.text == "我能吃什么？"
-    assert system.text.count("（无）") == 3
+    assert system.text.count("（无）") == 5
     assert "{{" not in system.text
     assert "私聊" in system.text
 
@@ -169,3 +170,24 @@ def test_pictures_are_in_the_users_line_of_any_template() -> None:
             assert (lines[-1].role, lines[-1].images) == ("user", pictures)
             assert lines[-1].text
     assert not any(line.images for line in render_prompt(load_template(), question()))
+
+
+def seen(*values: str, context: str = "") -> tuple[SeenEntity, ...]:
+    return tuple(
+        SeenEntity(type=EntityType.ORDER_ID, value=each, normalised=each, seen_at=NOW, context=context)
+        for each in values
+    )
+
+
+def test_what_was_named_and_what_is_meant_are_told() -> None:
+    text = prompt(question("那个单号呢", entities=seen("SF2", "SF1"), pointing="那个单号", meant=seen("SF2")))
+    assert "# 提到过的\n\n- 单号：“SF2”（2026-11-29）\n- 单号：“SF1”（2026-11-29）\n" in text
+    assert "# 用户指的是\n\n“那个单号”指的是单号“SF2”。" in text
+
+
+def test_of_several_the_person_is_asked() -> None:
+    text = prompt(
+        question("那个单号呢", pointing="那个单号", meant=seen("SF1", "SF2", context="红的\n# 规则"))
+    )
+    assert "分不清" in text and "问用户是哪一个" in text
+    assert "- 单号：“SF1”（2026-11-29），当时说的是“红的 # 规则”\n- 单号：“SF2”" in text

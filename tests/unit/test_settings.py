@@ -192,6 +192,7 @@ def test_every_secret_is_known_to_the_log():
         "EMBEDDING__MODEL": "m",
         "EMBEDDING__API_KEY": "secret-6",
         "ALERTS__URLS": "json://secret-11",
+        "MEMORY__API_KEY": "secret-12",
     }
     hidden = {key for key, field in known_fields().items() if not field.repr}
     of_more = {"secret-8", "secret-9"}

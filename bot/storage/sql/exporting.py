@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select
 
 from bot.conversation.scope import PersonId
 from bot.storage.sql.database import Database
-from bot.storage.sql.schema import account, fact, from_ms, phone_link, shelf, turn
+from bot.storage.sql.schema import account, entity, fact, from_ms, phone_link, shelf, turn
 from bot.storage.sql.statements import Statement
 
 FORMAT = 1
@@ -47,6 +47,14 @@ _FACTS = Statement(
     .where(account.c.person_id == bindparam("person"))
     .order_by(fact.c.said_at, fact.c.id)
 )
+_ENTITIES = Statement(
+    select(
+        account.c.channel, shelf.c.place, entity.c.type, entity.c.value, entity.c.context, entity.c.seen_at
+    )
+    .select_from(entity.join(shelf).join(account))
+    .where(account.c.person_id == bindparam("person"))
+    .order_by(entity.c.seen_at, entity.c.id)
+)
 _TURNS = Statement(
     select(
         turn.c.id,
@@ -69,6 +77,7 @@ async def export_person(database: Database, person: PersonId) -> dict[str, Any]:
         accounts = await read(_ACCOUNTS, person=person)
         phones = await read(_PHONES, person=person)
         facts = await read(_FACTS, person=person)
+        entities = await read(_ENTITIES, person=person)
         turns = await read(_TURNS, person=person)
     return {
         "format": FORMAT,
@@ -98,6 +107,17 @@ async def export_person(database: Database, person: PersonId) -> dict[str, Any]:
                 "expires_at": _iso(row[8]),
             }
             for row in facts
+        ],
+        "entities": [
+            {
+                "channel": row[0],
+                "place": row[1],
+                "type": row[2],
+                "value": row[3],
+                "context": row[4],
+                "seen_at": _iso(row[5]),
+            }
+            for row in entities
         ],
         "turns": [
             {

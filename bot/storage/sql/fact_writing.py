@@ -14,8 +14,10 @@ from sqlalchemy import bindparam, delete, select, update
 
 from bot.conversation.ports import Matrix
 from bot.conversation.scope import Scope
+from bot.memory.entities import SeenEntity
 from bot.memory.fact import NewFact
 from bot.storage.sql import segments
+from bot.storage.sql.entities import keep_entities
 from bot.storage.sql.fact_reading import is_in_view
 from bot.storage.sql.schema import fact, job, shelf, to_ms
 from bot.storage.sql.scopes import find_shelf, is_current, shelf_of
@@ -86,6 +88,7 @@ class Keeping:
     source_turn: int | None
     job: int | None
     now_ms: int
+    entities: tuple[SeenEntity, ...] = ()
 
 
 def usable(vectors: Matrix | None, count: int) -> Matrix | None:
@@ -106,8 +109,11 @@ def keep(connection: sqlite3.Connection, keeping: Keeping) -> tuple[int, ...]:
     scope = keeping.scope
     if keeping.job is not None and _TAKE_JOB.run(connection, job=keeping.job).rowcount == 0:
         return ()
-    if not keeping.facts or not is_current(connection, scope):
+    if not (keeping.facts or keeping.entities) or not is_current(connection, scope):
         return ()
+    if keeping.entities:
+        own_shelf = shelf_of(connection, scope.account, scope.place)
+        keep_entities(connection, own_shelf, keeping.entities, keeping.source_turn)
     chosen = _unknown(connection, keeping)
     if not chosen:
         return ()

@@ -14,6 +14,7 @@ import numpy as np
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.ports import Clock, Matrix
 from bot.conversation.scope import PersonId, Scope
+from bot.memory.entities import SeenEntity
 from bot.memory.fact import Fact, ForgetReceipt, MemoryVersion, NewFact
 from bot.memory.ports import FactSheet, VectorSheet
 from bot.storage.forget_ledger import ForgetLedger
@@ -138,6 +139,7 @@ class SqlFacts:
         *,
         source_turn: int | None,
         job: int | None = None,
+        entities: Sequence[SeenEntity] = (),
     ) -> tuple[int, ...]:
         """Store facts once each; see `FactStore`.
 
@@ -153,6 +155,7 @@ class SqlFacts:
             source_turn=source_turn,
             job=job,
             now_ms=to_ms(self._clock.now()),
+            entities=tuple(entities),
         )
         return await self._database.write(lambda connection: fact_writing.keep(connection, keeping))
 

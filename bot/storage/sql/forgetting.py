@@ -4,9 +4,9 @@ Invariant: no statement here names a row by anything but the accounts of one per
 rows stay as they are, to the byte. With `secure_delete` and the checkpoint that follows, what is deleted
 or blanked here is gone from the file.
 
-Words live in more places than the fact: in the turn it came from, in later turns that quote it, in the
-pages of replies (a list of one's memories holds them all), in the bytes kept for a platform's retries,
-in accepted messages kept for a restart. What is kept for retries alone is dropped whole at any forgetting.
+Words live in more places than the fact: in the turn it came from, in later turns that quote it, in the entities
+seen in any of these, in the pages of replies (a list of one's memories holds them all), in the bytes kept for a
+platform's retries, in accepted messages kept for a restart. What is kept for retries alone is dropped whole at any forgetting.
 """
 
 import json
@@ -19,7 +19,7 @@ from sqlalchemy import bindparam, delete, func, or_, select, tuple_, update
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import ForgetReceipt
 from bot.storage.forget_ledger import ForgetLedger
-from bot.storage.sql import segments
+from bot.storage.sql import entities, segments
 from bot.storage.sql.deliveries import PROMISE
 from bot.storage.sql.noting import note_clearing, note_facts
 from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox, job, seal, shelf, turn
@@ -186,6 +186,7 @@ def forget_facts(
             vectors += each.size - size
     bridge(connection, shelves, [each.id for each in chosen])
     facts = _DELETE_FACTS.run(connection, ids=as_list(each.id for each in chosen)).rowcount
+    entities.forget_words(connection, shelves, sought)
     receipt = _forget_answered(connection, accounts, turns, answered)
     _drop_kept_for_retries(connection, accounts)
     return replace(receipt, facts=facts, vectors=vectors)
@@ -249,6 +250,7 @@ def empty_shelves(connection: sqlite3.Connection, rows: Sequence[Row]) -> Forget
         segments.drop(connection, row[0])
     facts = _DELETE_ALL_FACTS.run(connection, shelves=shelves).rowcount
     turns = _DELETE_ALL_TURNS.run(connection, shelves=shelves).rowcount
+    entities.forget_shelves(connection, shelves)
     _EMPTY.run(connection, shelves=shelves)
     return ForgetReceipt(facts=facts, turns=turns, vectors=sum(row[1] for row in rows))
 
@@ -260,6 +262,7 @@ def _forget_answered(
     turn_ids = as_list(turns)
     jobs = _DELETE_JOBS.run(connection, ids=turn_ids).rowcount
     deleted = _DELETE_TURNS.run(connection, ids=turn_ids).rowcount
+    entities.forget_turns(connection, turns)
     deliveries = _BLANK_DELIVERIES.run(connection, ids=as_list(answered), accounts=accounts).rowcount
     return ForgetReceipt(turns=deleted, jobs=jobs, deliveries=deliveries)
 

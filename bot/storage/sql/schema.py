@@ -19,6 +19,7 @@ from sqlalchemy import (
     text,
 )
 
+from bot.storage.sql.entity_schema import entity_table
 from bot.storage.sql.identity_schema import account as account
 from bot.storage.sql.identity_schema import claim_code as claim_code
 from bot.storage.sql.identity_schema import conflict as conflict
@@ -138,10 +139,8 @@ fact = Table(
     # that account left the person (valid_to is then null): should it come back, the fact closes again.
     Column("superseded_from", Integer),
     Column("expires_at", Integer),
-    # A turn's id. No foreign key: the turn may be deleted and the fact kept.
-    Column("source_turn", Integer),
-    # The model of its vector in the shelf's segments; "" while it has none.
-    Column("model", Text, nullable=False),
+    Column("source_turn", Integer),  # no foreign key: the turn may be deleted and the fact kept
+    Column("model", Text, nullable=False),  # of its vector in the shelf's segments; "" while it has none
     # A shelf's facts; and whether it holds a text already, asked at each keeping.
     Index("ix_fact_shelf_id_text", "shelf_id", "text"),
     # The few whose vectors must be left out, now or one day.
@@ -151,6 +150,8 @@ fact = Table(
     Index("ix_fact_superseded", "shelf_id", sqlite_where=literal_column("superseded_by IS NOT NULL")),
     sqlite_autoincrement=True,
 )
+
+entity = entity_table(metadata)
 
 job = Table(
     "job",
@@ -162,8 +163,7 @@ job = Table(
     Column("place", Text, nullable=False),
     Column("epoch", Integer, nullable=False),
     Column("state", Text, nullable=False),  # waiting | leased | dead
-    # When it may be taken: for a leased one, when its lease lapses.
-    Column("due_at", Integer, nullable=False),
+    Column("due_at", Integer, nullable=False),  # when it may be taken: a leased one, when its lease lapses
     Column("tries", Integer, nullable=False),
     Column("error", Text, nullable=False),
     Index("ix_job_leased", "id", sqlite_where=literal_column("state = 'leased'")),
@@ -208,9 +208,8 @@ passage = Table(
     Column("position", Integer, nullable=False),
     Column("heading", Text, nullable=False),
     Column("text", Text, nullable=False),
-    # (d,) float32, and the model that made it ("" while there is none).
-    Column("model", Text, nullable=False),
-    Column("vector", LargeBinary),
+    Column("model", Text, nullable=False),  # "" while it has no vector
+    Column("vector", LargeBinary),  # (d,) float32
     sqlite_autoincrement=True,
 )
 

@@ -1,0 +1,181 @@
+"""What a whole question points at: its reference by the most telling words, with what the rest of it says.
+
+Invariant: pure; a question without a word that points is understood only where what it names stood beside an
+order, and candidates that nothing tells apart are handed back.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from bot.memory.content_words import content_terms
+from bot.memory.entities.entity import EntityType, SeenEntity
+from bot.memory.references.carriers import WORDS, carrier_named
+from bot.memory.references.finding import LONGEST_ASKED, find_reference
+from bot.memory.references.reference import Ambiguous, Reference, Resolved
+from bot.memory.references.resolving import best_of, distinct, of_carrier, resolve
+
+SHORT_ASKED = 20
+"""Characters: 「中通的呢」 asks for its parcel; a longer text with a courier in it may ask anything."""
+
+_ORDER = r"(?:订单号?|单号|运单号?|快递单?号?|物流|包裹|单子|货|那[一]?单|这[一]?单|单(?![独位纯]))"
+_ASKS_ORDER = re.compile(
+    rf"{_ORDER}|到哪|发货|发出|发了|签收|派送|没到|到了没|到了吗|送到|什么时候到|几时到|啥时候到|寄到|揽收|在路上|退款|催|查[一下]"
+)
+_ABOUT_GOODS = re.compile(
+    r"尺码|颜色|质量|材质|保修|型号|款式|掉色|合身|好看|价格|多少钱|有货|库存|补偿|赔|红包|电话|号码|微信"
+)
+_CARRIER = re.compile(WORDS, re.IGNORECASE)
+_BOUGHT = re.compile(r"买|下的|拍的|订的|下单|收的|寄的")
+_EARLIEST = re.compile(
+    rf"(?:最[早先初]|最开[始头]|一?开[始头]|起初|头一[次回个单]|第一[次回])[^，,。？?！!]{{0,12}}?(?:{_ORDER}|[那这]?(?:一)?[个单笔件])"
+)
+_LATEST = re.compile(
+    rf"(?:最近|最新|最后|最末|刚刚|刚才?|上一|方才)[^，,。？?！!]{{0,12}}?(?:{_ORDER}|[那这]?(?:一)?[个单笔件])"
+)
+_OTHER = re.compile(
+    r"另外?(?:的)?(?:[那这])?(?:一)?(?:个|单|笔|件|票|张|份|条)|另外(?:的)?[那这]|别的那|其他那|剩下(?:的)?(?:那|这|一)|还有(?:那|一)(?:个|单)"
+)
+_EXCEPT = re.compile(r"(?:不是|不要|除了|不算|不查|非|除开|除)([^，,。；;？?！!]{1,24})")
+_TAIL = re.compile(r"[0-9]{3,}")
+_GENERAL = re.compile(
+    rf"{_ORDER}|到哪|发货|发出|签收|派送|什么|时候|哪里|哪儿|怎么|现在|帮我|请问|查一?下|一下|看看|之前|以前|上次|刚才|那个|这个|号码|告诉|发给|给你|物流"
+)
+
+
+def may_point(text: str) -> bool:
+    """Whether `understand` could find anything, were there enough to be seen."""
+    text = text[:LONGEST_ASKED]
+    asks = _ASKS_ORDER.search(text) or _CARRIER.search(text) or (_BOUGHT.search(text) and _DAYS.search(text))
+    return bool(asks) or find_reference(text) is not None
+
+
+def understand(
+    text: str,
+    entities: Sequence[SeenEntity],
+    *,
+    offered: Sequence[SeenEntity] = (),
+    session_began: datetime | None = None,
+) -> Resolved | Ambiguous | None:
+    """What a question points at, by `find_reference` and `resolve`; see there. None: at nothing that was seen."""
+    text = text[:LONGEST_ASKED]
+    reference = find_reference(text)
+    orders = [each for each in distinct(entities) if each.type is EntityType.ORDER_ID]
+    if offered and reference is not None:
+        return resolve(reference, entities, offered=offered, session_began=session_began)
+    asks_order = bool(_ASKS_ORDER.search(text)) and not _ABOUT_GOODS.search(text)
+    if (carrier := _CARRIER.search(text)) is not None and not _ABOUT_GOODS.search(text):
+        asks_order, carried = True, of_carrier(orders, carrier_named(carrier.group()))
+        if reference is None and carried and len(text) <= SHORT_ASKED:
+            named = _by_name(text, carried) if len(carried) > 1 else None
+            return named or _chosen(_made(carrier), carried)
+        orders = carried or orders
+    if not asks_order and (days := _DAYS.findall(text)):
+        told_then = best_of(orders, days) if reference is not None else []
+        asks_order = bool(_BOUGHT.search(text)) or 0 < len(told_then) < len(orders)
+    if orders and (asks_order or reference is None or reference.type in (None, EntityType.ORDER_ID)):
+        found = _of_orders(text, reference, orders, session_began, asks_order=asks_order)
+        if found is not None:
+            return found
+    return resolve(reference, entities, session_began=session_began) if reference is not None else None
+
+
+def _of_orders(
+    text: str,
+    reference: Reference | None,
+    orders: list[SeenEntity],
+    session_began: datetime | None,
+    *,
+    asks_order: bool,
+) -> Resolved | Ambiguous | None:
+    """None: no order is meant, or not this way."""
+    if (other := _OTHER.search(text)) is not None:
+        return _the_other(text, other, orders)
+    if reference is not None and reference.tail is not None:
+        return _decided(resolve(reference, orders), text) if reference.type is EntityType.ORDER_ID else None
+    for pattern, ordinal in ((_EARLIEST, 1), (_LATEST, -1)):
+        if (named := pattern.search(text)) is not None:
+            return _decided(resolve(_made(named, ordinal=ordinal), orders), text)
+    if reference is None:
+        return _by_name(text, orders) if asks_order else None
+    if reference.carrier is None and reference.ordinal is None:
+        named = _by_name(text, orders, reference)
+        if named is not None:
+            return named
+    if reference.type is not EntityType.ORDER_ID:
+        if reference.ordinal is None and not asks_order:
+            return None
+        reference = replace(reference, type=EntityType.ORDER_ID, attributes=())
+    return _decided(resolve(reference, orders, session_began=session_began), text)
+
+
+def _the_other(text: str, named: re.Match[str], orders: list[SeenEntity]) -> Resolved | Ambiguous | None:
+    """Not the one that is excepted; without an exception, not the one told last."""
+    excepted = _EXCEPT.search(text)
+    out: list[SeenEntity] = []
+    if excepted is not None:
+        tails = _TAIL.findall(excepted[1])
+        out = [each for each in orders if any(each.normalised.endswith(tail) for tail in tails)]
+        out = out or best_of(orders, _words(excepted[1]))
+    out = out or orders[-1:]
+    left = [each for each in orders if each not in out]
+    narrowed = best_of(left, _words(text.replace(excepted[0], "") if excepted else text)) or left
+    return _chosen(_made(named), narrowed)
+
+
+def _by_name(
+    text: str, orders: list[SeenEntity], reference: Reference | None = None
+) -> Resolved | Ambiguous | None:
+    """The order beside which most of the question's words stood; None where none did."""
+    words = _words(text)
+    best = best_of(orders, words)
+    if not best or (reference is None and len(best) == len(orders) > 1):
+        return None
+    at_end = Reference(start=len(text), end=len(text), words="", type=EntityType.ORDER_ID)
+    return _chosen(reference or at_end, best)
+
+
+def _decided(found: Resolved | Ambiguous | None, text: str) -> Resolved | Ambiguous | None:
+    """Of several, those that the rest of the question fits best."""
+    if not isinstance(found, Ambiguous):
+        return found
+    best = best_of(found.candidates, _words(text))
+    return _chosen(found.reference, best) if best else found
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """What tells one order from another: goods, people, days, couriers."""
+    bare = _GENERAL.sub(" ", text)
+    terms = [
+        term for term, weight in content_terms(bare).items() if weight >= 0.4 and term not in _TELLS_NOTHING
+    ]
+    return tuple(dict.fromkeys((*terms, *_CARRIER.findall(text), *_DAYS.findall(text))))
+
+
+_TELLS_NOTHING = frozenset(
+    "天几要般件个单号月年日周点分元块多少久我你您他她它的了吗呢吧是有没给和跟在去来上下前后大小好到说发想能会可"
+)
+"""Of terms of one character (鞋, 妈), those that are parts of nearly every message."""
+_DAYS = re.compile(
+    r"今天|昨[天晚]|前[天晚]|大前天|上上?个?(?:周|星期|礼拜)[一二三四五六日天末]?|周[一二三四五六日天末]|星期[一二三四五六日天]|礼拜[一二三四五六日天]"
+    r"|上个?月(?:初|底|中)?|月[初底中]|[0-9一二三四五六七八九十]{1,3}[月号日]|双十一|双11|618|国庆|春节|中秋|元旦|五一|早上|上午|中午|下午|晚上"
+)
+
+
+def _made(named: re.Match[str], *, ordinal: int | None = None) -> Reference:
+    return Reference(
+        start=named.start(),
+        end=named.end(),
+        words=named.group(),
+        type=EntityType.ORDER_ID,
+        ordinal=ordinal,
+    )
+
+
+def _chosen(reference: Reference, candidates: Sequence[SeenEntity]) -> Resolved | Ambiguous | None:
+    if not candidates:
+        return None
+    if len(candidates) == 1:
+        return Resolved(value=candidates[0].value, entity=candidates[0], reference=reference)
+    return Ambiguous(candidates=tuple(candidates), reference=reference)

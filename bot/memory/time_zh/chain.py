@@ -1,0 +1,75 @@
+"""Chains of elements, each narrowing the one before.
+
+Invariant: at every place the longest element that fits is taken, and none is taken back.
+"""
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import cache
+
+from bot.memory.time_zh.calendar import Slot
+from bot.memory.time_zh.clock import CLOCK
+from bot.memory.time_zh.dates import DATES
+from bot.memory.time_zh.elements import Context, Element
+from bot.memory.time_zh.months import MONTHS
+from bot.memory.time_zh.moon_days import MOON_DAYS
+from bot.memory.time_zh.relative import RELATIVE
+from bot.memory.time_zh.weeks import WEEKS
+from bot.memory.time_zh.years import YEARS
+
+_LONGEST_CHAIN = 8
+"""Century to second is less."""
+_BETWEEN = (" 的", "的 ", " ", "的", ",", "")
+"""What may stand between two elements."""
+
+
+@cache
+def _by_start() -> dict[str, tuple[Element, ...]]:
+    found: defaultdict[str, list[Element]] = defaultdict(list)
+    for one in (*YEARS, *MONTHS, *MOON_DAYS, *DATES, *WEEKS, *RELATIVE, *CLOCK):
+        for start in one.starts:
+            found[start].append(one)
+    return {start: tuple(some) for start, some in found.items()}
+
+
+def may_start(character: str) -> bool:
+    """Whether any element begins so."""
+    return character in _by_start()
+
+
+def read_chain(text: str, start: int, context: Context) -> tuple[Slot, int] | None:
+    """What the elements from here on come to, and where they end."""
+    read = _read_element(text, start, context)
+    if read is None:
+        return None
+    slot, end = read
+    for _ in range(_LONGEST_CHAIN):
+        following = _read_next(text, end, replace(context, within=slot))
+        if following is None:
+            break
+        slot, end = following
+    return slot, end
+
+
+def _read_next(text: str, end: int, context: Context) -> tuple[Slot, int] | None:
+    for between in _BETWEEN:
+        if text.startswith(between, end):
+            read = _read_element(text, end + len(between), context)
+            if read:
+                return read
+    return None
+
+
+def _read_element(text: str, start: int, context: Context) -> tuple[Slot, int] | None:
+    best: tuple[Slot, int] | None = None
+    for one in _by_start().get(text[start : start + 1], ()):
+        match = one.pattern.match(text, start)
+        if match is None or match.end() <= (best[1] if best else start):
+            continue
+        try:
+            slot = one.read(match, context)
+        except (ValueError, OverflowError):
+            continue  # No such day, or none in the calendars we have.
+        if slot is not None and slot.start < slot.end:
+            best = slot, match.end()
+    return best

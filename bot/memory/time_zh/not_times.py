@@ -1,0 +1,61 @@
+"""Words and numbers that look like times and are none: titles, names, phone numbers, versions, scores.
+
+Invariant: a mask of the same length; where it hides something, no expression begins, ends or passes.
+"""
+
+import re
+
+HIDDEN = "\0"
+
+_HIDDEN = re.compile(
+    r"(?:早上|上午|中午|下午|晚上|傍晚)好(?![久多像不几])|过年好|新年好"
+    r"|《[^《》]{1,40}》"
+    r"|今日头条|明日方舟|明日之后|每日优鲜|每日一题|每日坚果|昨日重现|后天性|周黑鸭|周六福|周大福|七天无理由|七天酒店|三天两头|一天到晚|一年到头"
+    r"|一年四季|有朝一日|终有一天|总有一天|有一天|那一天|这一天|哪一天|某一天|(?<![今昨明后前当整半几两一二三四五六七八九十0-9])天天(?!气)|(?<![今去明前后次来翌当])年年(?![初底末中尾])|(?<![上下本个当])月月(?![初底末中])|马上|一时|不三不四|三点式|三点水|[两三]点一线|五点共圆"
+    r"|一点一滴|一点儿|一点点|有一点|年月日|岁月|时日|春秋|半天(?![前后内之以])"
+    r"|(?:周末|国庆|元旦|春节|中秋|圣诞|五一|端午|七夕|新年)节?(?:快乐|愉快)|春节联欢|平安夜市|清明上河图|深夜食堂|黄昏恋|下午茶"
+    r"|[陈李张王刘赵孙吴郑杨朱徐马胡](?:国庆|五一|立春|中秋|元旦|清明)(?![节假那期当黄])|[五六七八]一(?:广场|居士|中学|小学|大道|公园)"
+    r"|黄金周边|夜儿子|牛头年|三月不知肉味|[早朝九]九晚[五六九]|一[天日周月年]一(?=[换次回个更结检])|双十(?![一二])"
+    r"|离.{0,6}最近|最近的?(?:门店|店|网点|仓|站|地铁|快递点|距离|路)"
+    r"|(?:订单|单号|尾号|房间|房号|编号|型号|密码)号?[是为:]?\s?[0-9]{3}(?![0-9])|618(?=开头|结尾|房|号|室|路|页|次|单元)"
+    r"|v\s?[0-9]{1,4}(?:\.[0-9]{1,5}){1,4}"
+    r"|(?<![0-9.])[0-9]{1,5}(?:\.[0-9]{1,5}){3,5}(?![0-9])"
+    r"|(?<![0-9])[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,5}(?![0-9])"
+    r"|[0-9]{3,4}-[0-9]{3,4}-?[0-9]{4}(?![0-9])"
+    r"|[¥$€£]\s?[0-9][0-9,.]{0,15}"
+    r"|(?:比分|比数|打成|战成|踢成)(?:是|为)?\s?[0-9]{1,3}\s?[:-]\s?[0-9]{1,3}"
+    r"|[0-9]{1,3}\s?:\s?[0-9]{1,3}\s?(?:战胜|击败|领先|落败|战平|打平|获胜|大胜|险胜|惜败|的?比分)"
+    r"|(?:赢|输|胜|负)了?\s?[0-9]{1,3}\s?:\s?[0-9]{1,3}"
+)
+
+
+def hide(folded: str) -> str:
+    """The text with what is no time made unreadable."""
+    return _HIDDEN.sub(lambda match: HIDDEN * len(match[0]), folded)
+
+
+def is_cut(text: str, start: int, end: int) -> bool:
+    """Whether a number or Latin word goes on beyond the edges: then what lies between was never said."""
+    before, first = text[start - 1 : start], text[start]
+    if (
+        start
+        and first.isascii()
+        and first.isalnum()
+        and before.isascii()
+        and (before.isalnum() or before in "_#")
+    ):
+        return True
+    if start > 1 and first.isdigit() and before in ".:/-," and text[start - 2].isdigit():
+        return True
+    if start and first in _CHINESE and before in _CHINESE_OR_COUNTED:
+        return True
+    last, behind = text[end - 1], text[end : end + 2]
+    if not (last.isascii() and last.isdigit()) or not behind:
+        return False
+    if behind[0].isascii() and (behind[0].isalnum() or behind[0] in "_%"):
+        return True
+    return behind[0] in "元块万亿度斤" or (behind[0] in ".:/" and behind[1:].isdigit())
+
+
+_CHINESE = "零〇一二三四五六七八九十两几"
+_CHINESE_OR_COUNTED = _CHINESE + "第百千万点"
