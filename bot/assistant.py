@@ -8,8 +8,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from loguru import logger
-
 from bot.answering.answerer import Answerer
 from bot.answering.drafts import Draft, Drafts
 from bot.answering.question import Question
@@ -250,19 +248,18 @@ class Assistant:
     ) -> Question:
         """The message with all that is found for it."""
         message, account, scope = context.message, context.account, context.scope
+        app_id = message.sender.app_id
         with times.stage("embed"):
             async with place.given_away():
                 query = await self._embed(pointed.query) if pointed.query else None
         with times.stage("recall"):
             recollected = await self._recollection.recollect(message, account, scope, pointed, query)
         with times.stage("retrieve"):
-            passages = await self._retrieval.retrieve(
-                pointed.query, self._knowledge_k, query, message.sender.app_id
-            )
+            passages = await self._retrieval.retrieve(pointed.query, self._knowledge_k, query, app_id)
         return Question(
             text=message.text,
             quoted=message.quoted,
-            persona=self._persona(message.sender.app_id),
+            persona=self._persona(app_id),
             short_term=recent,
             facts=recollected.own,
             passages=tuple(passages),
@@ -297,6 +294,5 @@ class Assistant:
             return None
         try:
             return await self._embedder.embed_query(text)
-        except EmbedderUnavailable as error:
-            logger.debug("no query vector: {}", error)
+        except EmbedderUnavailable:
             return None
