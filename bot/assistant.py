@@ -268,6 +268,7 @@ class Assistant:
             group_facts=recollected.group,
             group_lines=self._groups.recent(message),
             query_vector=query,
+            query=pointed.query,
             pointing=pointed.words,
             meant=pointed.meant,
             entities=pointed.entities,

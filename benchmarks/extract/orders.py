@@ -77,7 +77,11 @@ def names_of(text: str) -> frozenset[str]:
 def is_right(customer: Customer) -> bool:
     found = meant(customer)
     if customer.answer is not None:
-        return isinstance(found, Resolved) and bool(_names(found.entity) & names_of(customer.answer))
+        if not isinstance(found, Resolved):
+            return False
+        # A promise is a sentence, no entity: what was named in it is right.
+        is_named_there = customer.kind == "promise" and customer.answer in found.entity.context
+        return is_named_there or bool(_names(found.entity) & names_of(customer.answer))
     if not isinstance(found, Ambiguous) or len(found.candidates) != len(customer.candidates):
         return False
     return all(

@@ -62,6 +62,10 @@ class ExtractiveAnswerer:
 
     async def answer(self, question: Question, draft: Draft | None = None) -> Answer:
         """Quote what fits, or say that one isn't sure. It is there at once, so no draft is kept."""
+        if len(question.meant) > 1:
+            which = "\n".join(f"- {self._quoted(each.value)}" for each in question.meant)
+            text = self._wording.say("which_one", words=self._quoted(question.pointing), choices=which)
+            return Answer(text=text, decided_by="extract")
         extract = await self.extract(question)
         if extract.is_empty:
             return Answer(text=self._wording.say("answer_unsure"), decided_by="extract")
@@ -71,12 +75,12 @@ class ExtractiveAnswerer:
         """What fits the question; empty when nothing does."""
         level = await self._background.level(question.query_vector)
         remembered = (*question.facts, *question.group_facts)
-        facts = [(memory_strength(question.text, each, level), each.fact) for each in remembered]
+        facts = [(memory_strength(question.searched, each, level), each.fact) for each in remembered]
         # In the order of retrieval, which compares passages better than their single strengths do.
-        fitting = [each for each in question.passages if passage_strength(question.text, each, level) > 0]
+        fitting = [each for each in question.passages if passage_strength(question.searched, each, level) > 0]
         named = [each.passage for each in fitting if each.is_named]
         others = [each.passage for each in fitting if not each.is_named]
-        near = NEAR_BEST_OF_ONESELF if is_about_oneself(question.text) else NEAR_BEST
+        near = NEAR_BEST_OF_ONESELF if is_about_oneself(question.searched) else NEAR_BEST
         return Extract(facts=_best(facts, near), passages=(*named, *others[:1]))
 
     async def readable(self, question: Question) -> Question:
@@ -87,7 +91,7 @@ class ExtractiveAnswerer:
         return replace(
             question,
             passages=tuple(
-                each for each in question.passages if is_worth_reading(question.text, each, level)
+                each for each in question.passages if is_worth_reading(question.searched, each, level)
             ),
         )
 

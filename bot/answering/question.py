@@ -39,6 +39,8 @@ class Question:
     query_vector: Vector | None = None
     """The embedding of `text`, with what it points at put in, if there is one: what tells a near memory from one
     that is just there."""
+    query: str = ""
+    """`text` with what it points at put in, as it was searched; "" where that is `text`."""
     pointing: str = ""
     """The words of `text` that point at something said before (那个单号); "" where none do."""
     meant: tuple[SeenEntity, ...] = ()
@@ -48,6 +50,11 @@ class Question:
     images: tuple[str, ...] = ()
     """Pictures the person sent, as `data:image/…;base64,…` addresses; `text` may then be "". Who cannot see passes
     over them."""
+
+    @property
+    def searched(self) -> str:
+        """What the memories and passages were found for."""
+        return self.query or self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

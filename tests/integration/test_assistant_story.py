@@ -714,3 +714,15 @@ async def test_clearing_takes_what_was_named_along(shop: LivingHouse) -> None:
     assert shop.count("entity") == 0 and "entity" not in shop.tables_with("SF1234567890123")
     await shop.say("那个单号到哪了？")
     assert "SF1234567890123" not in shop.model.prompts()[-1]
+
+
+async def test_without_a_model_it_asks_which_one_and_then_quotes_it(open_house: OpenHouse) -> None:
+    shop = await open_house(has_model=False)
+    await shop.greet("li")
+    await shop.say("我有两单SF1234567890123和SF9876543210987")
+    await shop.house.worker.work_off()
+    asked = await shop.say("那个单号到哪了？")
+    assert "哪一个" in asked and "- SF1234567890123" in asked and "- SF9876543210987" in asked
+    await shop.say("记住：单号SF9876543210987是蓝色雨伞")
+    await shop.house.worker.work_off()
+    assert "蓝色雨伞" in await shop.say("尾号0987那单买的是什么？")

@@ -26,6 +26,7 @@ _LETTERED = re.compile(
 )
 _LONG = re.compile(rf"{_ALONE}[0-9]{{15,19}}{_END}")
 _MIDDLE = re.compile(rf"{_ALONE}[0-9]{{12,14}}{_END}")
+_SAYS_SOMETHING = re.compile(r"[\u4e00-\u9fff]{2}")
 _TRADE = re.compile(
     r"订单|单号|快递|物流|运单|京东|淘宝|天猫|拼多多|抖音|发货|退款|退货|换货|包裹|签收|派送|顺丰|[圆中申]通|韵达|极兔|邮政|德邦|查[一下件单询]|到哪|下单|这单|那单|[买拍订寄]的?|没到|收到|包邮|返现"
 )
@@ -79,11 +80,12 @@ def find_orders(text: str) -> Iterator[tuple[Span, float]]:
 
 def _unnamed(text: str) -> Iterator[tuple[Span, float]]:
     """Ids by their length alone, but where a word makes them something else."""
+    is_bare = not _SAYS_SOMETHING.search(text)
     has_trade = bool(_TRADE.search(text) or _MIDDLE.fullmatch(text.strip()))
     for pattern, certainty in ((_LETTERED, 0.7), (_LONG, 0.85), (_MIDDLE, 0.7)):
-        if pattern is _MIDDLE and not has_trade:
-            return
         for found in pattern.finditer(text):
+            if pattern is _MIDDLE and not has_trade and (is_bare or _DATE.match(found.group())):
+                continue
             is_other = _NO_ORDER.search(text[max(0, found.start() - 12) : found.start()])
             if not is_other and not mask_secrets(found.group())[1]:
                 yield found.span(), certainty

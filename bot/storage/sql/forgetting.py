@@ -170,8 +170,7 @@ def forget_facts(
         return ForgetReceipt()
     accounts = _accounts(connection, scope.person)
     turns = _turns_with_words(connection, shelves, chosen, sought)
-    # A reply waits for its person wherever it was asked for; words of a place are sought in its turns alone.
-    told = _quotable(each.text for each in chosen)
+    told = _quotable(each.text for each in chosen)  # words of a place are sought in its turns alone
     answered = {*turns.values(), *_deliveries_with_words(connection, accounts, told)}
     if not chosen and not answered:
         return ForgetReceipt()
