@@ -20,7 +20,7 @@ from bot.storage.sql.database import Database
 from bot.storage.sql.forgetting import drop_work, empty_shelves
 from bot.storage.sql.joining import by_id, new_person
 from bot.storage.sql.noting import note_parked
-from bot.storage.sql.schema import account, fact, inbox, person, shelf, to_ms, turn
+from bot.storage.sql.schema import account, entity, fact, inbox, person, shelf, to_ms, turn
 from bot.storage.sql.scopes import find_shelf
 from bot.storage.sql.shelves import REWRITTEN, as_list, listed
 from bot.storage.sql.stamps import FORGOTTEN, read_stamp
@@ -83,6 +83,9 @@ _MOVE_FACTS = Statement(
 )
 _MOVE_TURNS = Statement(
     update(turn).where(turn.c.shelf_id == bindparam("shelf")).values(shelf_id=bindparam("target"))
+)
+_MOVE_ENTITIES = Statement(
+    update(entity).where(entity.c.shelf_id == bindparam("shelf")).values(shelf_id=bindparam("target"))
 )
 _TOUCH = Statement(
     update(shelf).where(shelf.c.id == bindparam("shelf")).values(version=shelf.c.version + REWRITTEN)
@@ -207,6 +210,7 @@ def _hand_over(connection: sqlite3.Connection, shelf_id: int, account: AccountId
     segments.drop(connection, shelf_id)
     _MOVE_FACTS.run(connection, shelf=shelf_id, target=target)
     _MOVE_TURNS.run(connection, shelf=shelf_id, target=target)
+    _MOVE_ENTITIES.run(connection, shelf=shelf_id, target=target)
     _TOUCH.run(connection, shelf=target)
     empty_shelves(connection, [(shelf_id, 0)])
 
