@@ -6,7 +6,7 @@ group is recalled in no other.
 
 from dataclasses import dataclass
 
-from bot.conversation.message import Conversation, Message
+from bot.conversation.message import Message
 from bot.conversation.ports import Vector
 from bot.conversation.scope import Scope
 from bot.memory.recall import Recall, RecalledFact
@@ -55,7 +55,7 @@ class Recollection:
             return Recollected(own=own, group=await self._of_group(message, pointed.query, query))
 
     async def _of_group(self, message: Message, text: str, query: Vector | None) -> tuple[RecalledFact, ...]:
-        conversation: Conversation = message.conversation
+        conversation = message.conversation
         group = await self._directory.known_group(conversation)
         if group is None:
             return ()

@@ -98,7 +98,7 @@ class ClearingCommands:
             return None
         if (pending.action == CLEAR_SELF or pending.action in self._others) and asker.is_in_group:
             return self._wording.say("private_only")
-        if pending.action == CLEAR_GROUP and asker.message.conversation.place != pending.argument:
+        if pending.action == CLEAR_GROUP and asker.scope.place != pending.argument:
             return self._wording.say("group_clear_there")
         taken = await self._confirmations.take(asker.account.id)
         if taken is None:

@@ -57,7 +57,7 @@ class GroupCommands:
     async def switch(self, asker: Asker, *, is_on: bool) -> str:
         if (refusal := await self._refusal(asker)) is not None:
             return refusal
-        await self._switch.turn(_place(asker), is_on=is_on)
+        await self._switch.turn(asker.scope.place, is_on=is_on)
         await self._audit.record(asker.message.sender, "switch_group", None, "", "on" if is_on else "off")
         return self._wording.say("group_on" if is_on else "group_off")
 
@@ -66,7 +66,7 @@ class GroupCommands:
         if not asker.is_in_group:
             return self._wording.say("group_only")
         group = await self._directory.known_group(asker.message.conversation)
-        facts = (await self._facts.fact_sheet(group.scope(_place(asker)))).facts if group else ()
+        facts = (await self._facts.fact_sheet(group.scope(asker.scope.place))).facts if group else ()
         if not facts:
             return self._wording.say("group_memory_empty")
         lines = "\n".join(f"· {clip(fact.text, FACT_CHARACTERS)}" for fact in facts[::-1][:MOST_FACTS])
@@ -87,7 +87,7 @@ class GroupCommands:
         if not words:
             return self._wording.say("group_forget_usage")
         forgotten = await self._forget.forget(await self._scope(asker), words)
-        self._lines.drop_place(_place(asker))
+        self._lines.drop_place(asker.scope.place)
         if not forgotten.facts:
             return self._wording.say("forget_nothing", words=clip(words, FACT_CHARACTERS))
         return self._wording.say("group_forgotten", count=len(forgotten.facts))
@@ -96,7 +96,7 @@ class GroupCommands:
         """What is said, and what then waits for 「确认」."""
         if (refusal := await self._refusal(asker)) is not None:
             return refusal, None
-        waiting = Confirmation(action=CLEAR_GROUP, argument=_place(asker), reason="")
+        waiting = Confirmation(action=CLEAR_GROUP, argument=asker.scope.place, reason="")
         return self._wording.say("group_clear_ask"), waiting
 
     async def clear(self, asker: Asker, confirmed: Confirmation) -> str:
@@ -129,8 +129,4 @@ class GroupCommands:
 
     async def _scope(self, asker: Asker) -> Scope:
         group = await self._directory.group(asker.message.conversation)
-        return group.scope(_place(asker))
-
-
-def _place(asker: Asker) -> str:
-    return asker.message.conversation.place
+        return group.scope(asker.scope.place)

@@ -27,7 +27,7 @@ class HeldAnswers:
     async def next_page(self, asker: Asker, *, is_plain: bool) -> CommandReply | None:
         """None: nothing is held and the person may have meant something else."""
         # In a group what was asked there, and nothing else; in private all that waits.
-        place = asker.message.conversation.place if asker.is_in_group else None
+        place = asker.scope.place if asker.is_in_group else None
         held = await self._deliveries.oldest_held(asker.account.id, place)
         if held is None or not held.remaining:
             return None if is_plain else CommandReply(text=self._wording.say("held_nothing"))

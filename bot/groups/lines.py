@@ -105,10 +105,6 @@ class GroupLines:
         self.droppings += 1
         self._groups.pop(place, None)
 
-    def drop_all(self) -> None:
-        self.droppings += 1
-        self._groups.clear()
-
     def _lines_of(self, place: str) -> deque[GroupLine] | None:
         if not self._limit:
             return None

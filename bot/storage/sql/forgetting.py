@@ -165,12 +165,13 @@ def forget_facts(
     shelves = as_list(covered.ids)
     rows = _CHOSEN.rows(connection, ids=as_list(fact_ids), shelves=shelves)
     chosen = [_Chosen(id=row[0], shelf=row[1], text=row[2], source_turn=row[3]) for row in rows]
-    sought = _quotable([*(each.text for each in chosen), *words])
+    told = _quotable(each.text for each in chosen)
+    sought = told | _quotable(words)
     if not chosen and not (covered.ids and sought):
         return ForgetReceipt()
     accounts = _accounts(connection, scope.person)
     turns = _turns_with_words(connection, shelves, chosen, sought)
-    told = _quotable(each.text for each in chosen)  # words of a place are sought in its turns alone
+    # A reply waits for its person wherever it was asked for; words of a place are sought in its turns alone.
     answered = {*turns.values(), *_deliveries_with_words(connection, accounts, told)}
     if not chosen and not answered:
         return ForgetReceipt()
