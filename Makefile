@@ -8,6 +8,7 @@
 # make bench-webhook   一条公众号消息在门口花的处理器时间，与 wechatpy、wxmp 比，约 1 分钟
 # make bench-wechat    公众号的五秒：每种账号、模型快慢和情形，约 10 分钟；另有一千人同时来问
 # make bench-extract   从一句话里提取时间、实体、指代，与 jionlp、recognizers-text 比，约 5 分钟
+# make bench-memory    回忆、隔离、事实的更替、遗忘，与 mem0、langchain、Chroma 比，写出报告和图，约 25 分钟
 # make bench-qq        经 OneBot WebSocket 的群消息，与只回声的 NoneBot 比，约 1 分钟
 
 VENV := .venv
@@ -17,7 +18,7 @@ BENCH := build/bench-venv
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --generate-hashes --group build \
 	--no-annotate --no-header --no-emit-index-url --no-emit-find-links --quiet
 
-.PHONY: run test check lint lock clean bench-core bench-long-text bench-faq bench-knowledge bench-webhook bench-wechat bench-qq bench-extract
+.PHONY: run test check lint lock clean bench-core bench-long-text bench-faq bench-knowledge bench-webhook bench-wechat bench-qq bench-extract bench-memory
 .DEFAULT_GOAL := run
 
 run: $(VENV)/run.stamp
@@ -58,6 +59,9 @@ bench-qq: $(VENV)/test.stamp
 bench-extract: $(BENCH)/bench.stamp
 	@$(BENCH)/bin/python benchmarks/lists/references/make_orders.py && $(BENCH)/bin/python benchmarks/lists/garbled.py
 	@$(BENCH)/bin/python -m benchmarks.extract
+
+bench-memory: $(BENCH)/bench.stamp
+	@$(BENCH)/bin/python -m benchmarks.memory
 
 lock:
 	$(LOCK) --extra test --output-file requirements-test.lock

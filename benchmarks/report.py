@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -33,19 +34,30 @@ def at_least(value: float, goal: float) -> tuple[str, bool]:
     return f"≥ {goal:g}", value >= goal
 
 
-def publish(name: str, figures: Sequence[Figure], *, keeps: bool = True) -> int:
+def publish(name: str, figures: Sequence[Figure], *, keeps: bool = True, merges: bool = False) -> int:
     """Print the table and write `results/NAME.json`. Returns the exit code: 1 where a goal isn't held.
 
-    `keeps` False: of a part, which is not to take the place of the whole in the file.
+    `keeps` False: of a part, which is not to take the place of the whole in the file. `merges`: it takes the place of
+    the figures of the same names alone.
     """
     _print(figures)
     if not keeps:
         return _code(figures)
     RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
     rows = [asdict(figure) for figure in figures]
+    if merges and path.exists():
+        rows = _merged(json.loads(path.read_text("utf-8")), rows)
     text = json.dumps(rows, ensure_ascii=False, indent=2)
-    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    path.write_text(text + "\n", encoding="utf-8")
     return _code(figures)
+
+
+def _merged(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """In the order of the file, what is new behind it."""
+    by_measure = {row["measure"]: row for row in now}
+    kept = [by_measure.pop(row["measure"], row) for row in before]
+    return [*kept, *by_measure.values()]
 
 
 def _code(figures: Sequence[Figure]) -> int:

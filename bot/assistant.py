@@ -4,21 +4,18 @@ Invariant: every message that comes in leaves as exactly one committed Delivery 
 without pages), and nothing decided here depends on which channel it came from.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
 
 from bot.answering.answerer import Answerer
 from bot.answering.drafts import Draft, Drafts
-from bot.answering.question import Question
+from bot.answering.question import Pictures, Question
 from bot.checking import CheckingLine
 from bot.closing import Closing
 from bot.commands import CommandContext, Commands
-from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.message import Kind, Message, Reply
-from bot.conversation.ports import Clock, Embedder, Vector
+from bot.conversation.ports import Clock, Embedder
 from bot.conversation.scope import Scope
-from bot.conversation.turn import Turn
 from bot.conversation.wording import Wording
 from bot.decision import SILENCE, Decision
 from bot.delivery import STALE_IN_GROUP
@@ -29,6 +26,8 @@ from bot.journal import Journal
 from bot.knowledge.retrieval import Retrieval
 from bot.leaving import Leaving
 from bot.memory.ports import TurnWindow
+from bot.memory.query import Queries
+from bot.memory.summary import RecentTalk
 from bot.metrics import StageTimes
 from bot.pacing import Pace, Place
 from bot.pointing import Pointed, Pointing
@@ -41,8 +40,6 @@ from identity.directory import Directory
 from identity.model import Account
 
 SPOKEN = (Kind.TEXT, Kind.VOICE, Kind.CLICK)
-Pictures: TypeAlias = Callable[[Message], Awaitable[tuple[str, ...]]]
-"""The pictures of a message as `data:image/…` addresses; those that can't be had are left out. Never raises."""
 
 
 class Assistant:
@@ -92,7 +89,7 @@ class Assistant:
         self._recollection = recollection
         self._retrieval = retrieval
         self._knowledge_k = knowledge_k
-        self._embedder = embedder
+        self._queries = Queries(embedder)
         self._answerer = answerer
         self._persona = persona
         self._pictures = pictures
@@ -187,7 +184,7 @@ class Assistant:
             return Decision(reply=await self._reactions.react(message, context.account, scope))
         recent = await self._recent(scope)
         with times.stage("rules"):
-            hit = await self._quick_replies.faq_hit(message, recent)
+            hit = await self._quick_replies.faq_hit(message, recent.turns)
             decision = await self._by_rule(context, recent, hit)
         return decision or await self._by_memory_and_knowledge(context, recent, hit, place, times)
 
@@ -199,21 +196,21 @@ class Assistant:
         hit = await self._quick_replies.faq_hit(context.message, ()) if is_named else None
         if hit is not None and hit.verbatim:
             return Decision(reply=Reply(text=hit.answer, decided_by="faq"))
-        return await self._by_memory_and_knowledge(context, (), hit, place, times)
+        return await self._by_memory_and_knowledge(context, RecentTalk(), hit, place, times)
 
     async def _by_rule(
-        self, context: CommandContext, recent: tuple[Turn, ...], hit: FaqHit | None
+        self, context: CommandContext, recent: RecentTalk, hit: FaqHit | None
     ) -> Decision | None:
         if (reply := await self._leaving.answer(context.message, context.account)) is not None:
             return Decision(reply=reply)
         answers = hit is not None and hit.verbatim
         message, account, scope = context.message, context.account, context.scope
-        trivial = await self._quick_replies.trivial(message, account, scope, recent, has_rule=answers)
+        trivial = await self._quick_replies.trivial(message, account, scope, recent.turns, has_rule=answers)
         if trivial is not None:
             return trivial
         if (command := await self._commands.handle(context)) is not None:
             reply = Reply(text=command.text, decided_by=command.decided_by)
-            return Decision(reply=reply, taken=command.taken)
+            return Decision(reply=reply, taken=command.taken, hides_question=command.hides_question)
         if hit is not None and hit.verbatim:
             return Decision(reply=Reply(text=hit.answer, decided_by="faq"), is_turn=True)
         return None
@@ -221,7 +218,7 @@ class Assistant:
     async def _by_memory_and_knowledge(
         self,
         context: CommandContext,
-        recent: tuple[Turn, ...],
+        recent: RecentTalk,
         hit: FaqHit | None,
         place: Place,
         times: StageTimes,
@@ -229,10 +226,11 @@ class Assistant:
     ) -> Decision:
         message = context.message
         with times.stage("point"):
-            pointed = await self._pointing.read(message.text, message.sent_at, context.scope, recent)
+            pointed = await self._pointing.read(message.text, message.sent_at, context.scope, recent.turns)
         async with self._checking.during(message, is_reproach=pointed.is_reproach):
             question = await self._question(context, recent, pointed, place, times)
-            question = replace(question, passages=(*faq_hint(hit, recent), *question.passages), images=images)
+            if (hints := faq_hint(hit, recent.turns)) or images:
+                question = replace(question, passages=(*hints, *question.passages), images=images)
             with times.stage("answer"):
                 async with place.given_away():
                     answer = await self._answerer.answer(question, self._draft(message))
@@ -241,7 +239,7 @@ class Assistant:
     async def _question(
         self,
         context: CommandContext,
-        recent: tuple[Turn, ...],
+        recent: RecentTalk,
         pointed: Pointed,
         place: Place,
         times: StageTimes,
@@ -251,31 +249,34 @@ class Assistant:
         app_id = message.sender.app_id
         with times.stage("embed"):
             async with place.given_away():
-                query = await self._embed(pointed.query) if pointed.query else None
+                query = await self._queries.of(pointed.query, pointed.talk)
         with times.stage("recall"):
             recollected = await self._recollection.recollect(message, account, scope, pointed, query)
         with times.stage("retrieve"):
-            passages = await self._retrieval.retrieve(pointed.query, self._knowledge_k, query, app_id)
+            passages = await self._retrieval.retrieve(pointed.query, self._knowledge_k, query.vector, app_id)
         return Question(
             text=message.text,
             quoted=message.quoted,
             persona=self._persona(app_id),
-            short_term=recent,
+            short_term=recent.fresh,
+            summaries=recent.summaries,
             facts=recollected.own,
             passages=tuple(passages),
             at=message.sent_at,
             is_group=message.conversation.is_group,
             group_facts=recollected.group,
             group_lines=self._groups.recent(message),
-            query_vector=query,
+            query_vector=query.vector,
             query=pointed.query,
             pointing=pointed.words,
             meant=pointed.meant,
             entities=pointed.entities,
+            asked=pointed.asked,
+            said=recollected.said,
         )
 
-    async def _recent(self, scope: Scope | None) -> tuple[Turn, ...]:
-        return await self._window.recent(scope) if scope is not None else ()
+    async def _recent(self, scope: Scope | None) -> RecentTalk:
+        return await self._window.recent(scope) if scope is not None else RecentTalk()
 
     async def _see(self, message: Message, place: Place) -> tuple[str, ...]:
         """The pictures of a message as a model takes them; () where nobody can look at them."""
@@ -288,12 +289,3 @@ class Assistant:
         """Where the answer may have to be shown before it is done. Streaming costs more than it gives elsewhere."""
         is_shown = self._may_show_drafts(message)
         return self._drafts.begin(message.sender.app_id, message.key) if is_shown else None
-
-    async def _embed(self, text: str) -> Vector | None:
-        """One query vector serves memory and knowledge. None: keywords serve."""
-        if self._embedder is None:
-            return None
-        try:
-            return await self._embedder.embed_query(text)
-        except EmbedderUnavailable:
-            return None

@@ -6,7 +6,7 @@ nothing is said.
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import TypeAlias
 
 from bot.conversation.message import Message
@@ -17,6 +17,8 @@ AFTER_SECONDS = 0.8
 
 SayMeanwhile: TypeAlias = Callable[[Message, str], Awaitable[None]]
 """Sends a line ahead of the answer; does nothing where the channel can't."""
+
+_UNANNOUNCED = nullcontext()
 
 
 class CheckingLine:
@@ -34,12 +36,12 @@ class CheckingLine:
         self._is_on = is_on
         self._wait = wait
 
-    @asynccontextmanager
-    async def during(self, message: Message, *, is_reproach: bool) -> AsyncGenerator[None]:
+    def during(self, message: Message, *, is_reproach: bool) -> AbstractAsyncContextManager[None]:
         """Around the work on an answer."""
-        if not (self._is_on and is_reproach):
-            yield
-            return
+        return self._announced(message) if self._is_on and is_reproach else _UNANNOUNCED
+
+    @asynccontextmanager
+    async def _announced(self, message: Message) -> AsyncGenerator[None]:
         saying = asyncio.create_task(self._say_after(message))
         try:
             yield

@@ -112,7 +112,8 @@ class Closing:
         """
         text = rest_of(text, self._drafts.shown(message.sender.app_id, message.key))
         pages = self._paginate(message.sender.channel, text) if text else ()
-        names_question = pages and scope is not None and decision.taken is None and message.kind in _ASKING
+        is_named = decision.taken is None and not decision.hides_question
+        names_question = pages and scope is not None and is_named and message.kind in _ASKING
         return Delivery(
             inbox_id=inbox_id,
             pages=pages,

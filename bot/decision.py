@@ -17,3 +17,5 @@ class Decision:
     """Part of the conversation: enters short-term memory and may be consolidated."""
     taken: Taken | None = None
     """The page of a held delivery which this reply hands over."""
+    hides_question: bool = False
+    """The delivery doesn't name what was asked."""

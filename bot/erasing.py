@@ -50,7 +50,7 @@ class Erasing:
     async def _drop_windows(self, scopes: Iterable[Scope]) -> None:
         for scope in scopes:
             try:
-                await self._window.drop(scope)
+                await self._window.drop(scope, for_good=True)
             except StoreUnavailable as error:
                 # The epoch has passed, so nothing reads it again; it only lives until its TTL.
                 logger.warning("清除后短期记忆的缓存没能刷新，等它过期：{}", error)

@@ -11,6 +11,7 @@ from bot.conversation.errors import EmbedderUnavailable, ModelRefused, ModelUnav
 from bot.conversation.message import AccountKey, Message
 from bot.conversation.ports import ChatLine, ChatModel, Embedder, Matrix, Vector
 from bot.memory.judge import Judge, Judgement
+from bot.memory.summary import DueSummary
 from bot.metrics import Metrics
 from bot.ports import Delivery
 from bot.turnstile import Story
@@ -51,8 +52,16 @@ class MeteredJudge:
         self._inner = inner
         self._understood = metrics.understood
 
-    async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
-        judgement = await self._inner.judge(text, said_at, is_group=is_group)
+    async def judge(
+        self,
+        text: str,
+        said_at: datetime,
+        *,
+        is_group: bool,
+        due: DueSummary | None = None,
+        known: Sequence[str] = (),
+    ) -> Judgement:
+        judgement = await self._inner.judge(text, said_at, is_group=is_group, due=due, known=known)
         if judgement.was_read:
             self._understood.note(judgement.understood)
         return judgement

@@ -4,23 +4,34 @@ Invariant: only what this very scope has named is looked at, so a group's talk n
 the person wrote stays as it is, and only what is searched for is rewritten.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bot.conversation.scope import Scope
 from bot.conversation.turn import Turn
-from bot.memory.complexity import ORDINARY_K, k_of
+from bot.memory.asked_time import AskedTime, AskedTimes
+from bot.memory.complexity import BOUND_K, COMPLEX_K, ORDINARY_K, k_of
 from bot.memory.consolidation import ProductNames, no_products
 from bot.memory.entities import LIVE_ENTITIES, SeenEntity, live_entities
 from bot.memory.naming import seen_lately
 from bot.memory.ports import EntityStore
-from bot.memory.references import Ambiguous, Resolved, is_reproach, may_point, rewrite, understand
+from bot.memory.references import (
+    Ambiguous,
+    Resolved,
+    is_reproach,
+    may_point,
+    points_at_promise,
+    rewrite,
+    understand,
+)
+from bot.memory.said import is_about_something
+from bot.memory.sessions import session_began
+from bot.memory.sizing import Sizing
+from bot.memory.talk import talk_of
 
 LOOKED_AT = 200
 """Entities of a scope: what was named longer ago than these is asked for by name."""
-SESSION_GAP = timedelta(minutes=30)
-"""Without a word: what follows is another talk."""
 WIDER = 3
 """Times as many memories when the person says that the bot forgot."""
 MOST_K = 50
@@ -41,34 +52,51 @@ class Pointed:
     """What they mean: one, or several that fit equally well, of which the person is to choose."""
     entities: tuple[SeenEntity, ...] = ()
     """The latest that the conversation named, newest first."""
+    talk: str = ""
+    """What the person said in this talk, the message last; "" where it stands for itself."""
+    asked: AskedTime | None = None
+    """The time whose memories are asked for, with its window; None: all compete."""
 
 
 class Pointing:
     """Reads messages over what their scopes have named."""
 
-    def __init__(self, entities: EntityStore, k: int, products: ProductNames = no_products) -> None:
-        """`k`: memories for an ordinary question. `products`: the names of the house's goods."""
+    def __init__(
+        self,
+        entities: EntityStore,
+        k: int,
+        products: ProductNames = no_products,
+        times: AskedTimes | None = None,
+        sizing: Sizing | None = None,
+    ) -> None:
+        """`k`: memories for an ordinary question. `products`: the names of the house's goods. Without `times` no
+        question is bound to one. `sizing`: by rule alone where it is left out."""
         self._entities = entities
+        self._times = times
+        self._sizing = sizing or Sizing()
         self._k = k
         self._products = products
 
     async def read(self, text: str, at: datetime, scope: Scope | None, recent: Sequence[Turn]) -> Pointed:
         """`recent`: the last turns of the scope, oldest first. Raises StoreUnavailable."""
         blames = is_reproach(text)
-        k = min(max(1, round(k_of(text) * self._k / ORDINARY_K)) * (WIDER if blames else 1), MOST_K)
         if scope is None:
-            return Pointed(query=text, k=k, is_reproach=blames)
+            return Pointed(query=text, k=self._k_of(k_of(text), None, blames=blames), is_reproach=blames)
+        asked = await self._times.read(text, at, scope, recent) if self._times is not None else None
         points = may_point(text)
-        stored = await self._entities.seen(scope, LOOKED_AT if points else LIVE_ENTITIES)
+        stored = await self._entities.seen(scope, LOOKED_AT if points or asked else LIVE_ENTITIES)
         # A turn's worker may not have come to it yet; of older ones only where somebody points at them.
         seen = seen_lately(stored, recent if points else recent[-1:], await self._products())
-        live = live_entities(seen)
-        query = f"{recent[-1].question} {text}" if blames and recent else text
-        found = None
-        if points:
-            found = understand(
-                text, seen, offered=_offered(recent, seen), session_began=_session_began(recent, at)
-            )
+        then = _of_time(seen, asked)
+        query = asked.rest if asked is not None else text
+        query = f"{recent[-1].question} {query}" if blames and recent else query
+        found = _understood(text, seen, recent, at) if points and asked is None else None
+        if points and asked is not None:
+            found = _understood(text, then, recent, at)
+            # 「上周三买的那单」 may have been told later; 「上周三说的那单」 was not.
+            # What was promised binds whenever it was said.
+            is_bound = asked.is_said and not points_at_promise(text)
+            found = found if found is not None or is_bound else _understood(text, seen, recent, at)
         words, meant = "", ()
         match found:
             case Resolved():
@@ -80,12 +108,35 @@ class Pointing:
                 pass
         return Pointed(
             query=query,
-            k=k,
+            k=self._k_of(await self._sizing.k(text), asked, blames=blames),
             is_reproach=blames,
             words=words,
             meant=meant,
-            entities=live,
+            entities=live_entities(then),
+            talk="" if found or asked or blames else talk_of(text, at, recent),
+            asked=asked,
         )
+
+    def _k_of(self, of_text: int, asked: AskedTime | None, *, blames: bool) -> int:
+        if asked is not None:
+            of_text = max(of_text, BOUND_K if is_about_something(asked.rest) else COMPLEX_K)
+        return min(max(1, round(of_text * self._k / ORDINARY_K)) * (WIDER if blames else 1), MOST_K)
+
+
+def _of_time(seen: Sequence[SeenEntity], asked: AskedTime | None) -> tuple[SeenEntity, ...]:
+    """What was named in the time that is asked for."""
+    window = asked.window if asked is not None else None
+    if window is None:
+        return tuple(seen)
+    return tuple(each for each in seen if window.start <= each.seen_at < window.end)
+
+
+def _understood(
+    text: str, seen: Sequence[SeenEntity], recent: Sequence[Turn], at: datetime
+) -> Resolved | Ambiguous | None:
+    return understand(
+        text, seen, offered=_offered(recent, seen), session_began=session_began(_times(recent), at)
+    )
 
 
 def _offered(recent: Sequence[Turn], seen: Sequence[SeenEntity]) -> tuple[SeenEntity, ...]:
@@ -94,15 +145,10 @@ def _offered(recent: Sequence[Turn], seen: Sequence[SeenEntity]) -> tuple[SeenEn
         return ()
     last = recent[-1]
     before = [each for each in seen if each.seen_at < last.at]
-    found = understand(last.question, before, session_began=_session_began(recent[:-1], last.at))
+    found = understand(last.question, before, session_began=session_began(_times(recent[:-1]), last.at))
     return found.candidates if isinstance(found, Ambiguous) else ()
 
 
-def _session_began(recent: Sequence[Turn], at: datetime) -> datetime:
-    """When this talk began, as far as the last turns tell: 上次 is before it."""
-    began = at
-    for turn in reversed(recent):
-        if began - turn.at > SESSION_GAP:
-            break
-        began = turn.at
-    return began
+def _times(turns: Sequence[Turn]) -> Iterator[datetime]:
+    """Newest first."""
+    return (turn.at for turn in reversed(turns))

@@ -129,8 +129,13 @@ class TurnLedger(Protocol):
         """Turn, delivery, consolidation job and the closed inbox entry, in one transaction.
 
         None when the scope's epoch has passed: nothing is stored, and the entry stays open for the
-        caller to close with what it says instead.
+        caller to close with what it says instead. Of who wants nothing remembered, a turn is kept for the next
+        answers alone, without a job.
         """
+        ...
+
+    async def purge_passing(self, before: datetime) -> int:
+        """Delete the turns older than `before` that are kept for the next answers alone. Returns how many."""
         ...
 
 
@@ -215,6 +220,22 @@ class ConfirmationStore(Protocol):
 
     async def take(self, account: AccountId) -> Confirmation | None:
         """Remove and return the pending one, if it has not expired."""
+        ...
+
+
+class PauseStore(Protocol):
+    """Who asked that nothing new be remembered of them."""
+
+    async def is_paused(self, person: PersonId) -> bool:
+        """Asked by any of the person's accounts. Raises StoreUnavailable."""
+        ...
+
+    async def pause(self, person: PersonId) -> None:
+        """For all their accounts, wherever they write. Durable when it returns."""
+        ...
+
+    async def resume(self, person: PersonId) -> None:
+        """Durable when it returns."""
         ...
 
 

@@ -20,6 +20,7 @@ from bot.knowledge.retrieval import RetrievedPassage
 from bot.ports import ConfirmationStore, DeliveryStore
 from bot.rules.faq import FaqHit
 from bot.rules.faq_file import FaqFile
+from bot.rules.open_questions import asks
 from bot.rules.trivial import Trivial, classify, line_for
 from identity.model import Account
 
@@ -72,7 +73,7 @@ class QuickReplies:
             return None
         held = None if is_group or account is None else await self._deliveries.oldest_held(account.id)
         pending = None if account is None else await self._confirmations.pending(account.id)
-        is_open = held is not None or pending is not None or _asks(recent)
+        is_open = held is not None or pending is not None or (bool(recent) and asks(recent[-1].answer))
         trivial = classify(
             message.text, is_open=is_open, is_group=is_group, has_held=held is not None, has_rule=has_rule
         )
@@ -113,11 +114,6 @@ class QuickReplies:
     def _since_last(self, scope: Scope | None) -> timedelta | None:
         at = self._last_lines.get((scope.account, scope.place)) if scope is not None else None
         return None if at is None else self._clock.now() - at
-
-
-def _asks(recent: Sequence[Turn]) -> bool:
-    """The bot's last line asked something, so that one character may be its answer."""
-    return bool(recent) and recent[-1].answer.rstrip().endswith(("？", "?", "吗", "呢"))
 
 
 def faq_hint(hit: FaqHit | None, recent: Sequence[Turn]) -> tuple[RetrievedPassage, ...]:

@@ -14,19 +14,19 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from bot.settings_alerts import AlertSettings
+from bot.settings_console import ConsoleSettings
 from bot.settings_group_chats import GroupSettings
 from bot.settings_groups import (
-    ConsoleSettings,
     EmbeddingSettings,
     KnowledgeSettings,
     LlmSettings,
-    MemorySettings,
     OneBotSettings,
     RedisSettings,
     Section,
     WeChatSettings,
     split_list,
 )
+from bot.settings_memory import MemorySettings
 from bot.settings_qq import QqSettings
 
 CHANNELS = ("wechat", "onebot", "qq")
@@ -158,6 +158,7 @@ class Settings(Section):
                     onebot.secret,
                     self.qq.secret,
                     *keys,
+                    self.console.token,
                     *self.alerts.secrets,
                 ),
             )

@@ -20,6 +20,9 @@ def check_together(settings: Settings, values: Mapping[str, RawValue]) -> None:
     wechat, onebot = settings.wechat, settings.onebot
     _check_whole(settings, values, known)
     _check_apart(wechat.accounts, values)
+    memory = settings.memory
+    if 0 < memory.summary_after_turns <= memory.summary_keeps:
+        raise refusal("MEMORY__SUMMARY_KEEPS", "不能多于 MEMORY__SUMMARY_AFTER_TURNS", values, known)
     mentions_onebot = "ONEBOT__ACCESS_TOKEN" in values or onebot.secret or onebot.prefix
     if not settings.is_loopback and mentions_onebot and not onebot.access_token:
         raise ConfigurationError(

@@ -6,7 +6,7 @@ the setting's comment in `.env.prod` and its hint in an error, so it is Chinese.
 
 import json
 import re
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -239,56 +239,5 @@ class EmbeddingSettings(ModelSettings):
     )
 
 
-class MemorySettings(ModelSettings):
-    base_url: str = Field(
-        default="",
-        description="整理记忆用的模型接口地址；留空则同 LLM__BASE_URL",
-        examples=["http://127.0.0.1:11434/v1"],
-    )
-    api_key: str = Field(
-        default="",
-        repr=False,
-        description="整理记忆用的模型的密钥；留空、接口地址也留空时同 LLM__API_KEY",
-        examples=["您的密钥"],
-    )
-    model: str = Field(
-        default="", description="整理记忆用的模型，可以比对话的便宜；留空则用对话模型", examples=["qwen3-4b"]
-    )
-    consent: Literal["on", "off"] = Field(default="on", description="是否保存长期记忆：on 保存，off 不保存")
-    short_term_turns: int = Field(default=10, ge=1, le=100, description="对话里带上最近几轮")
-    short_term_budget_tokens: int = Field(
-        default=2000, ge=100, le=100_000, description="最近几轮合计最多多少 token，超出则去掉较早的"
-    )
-    recall_k: int = Field(
-        default=5, ge=1, le=50, description="普通的问题想起几条记忆；简单的少些，要汇总的多些"
-    )
-    keep_after_leaving_days: int = Field(
-        default=7,
-        ge=0,
-        le=365,
-        description="取消关注或删除好友后，封存的记忆过几天删除；期间回来可以恢复；0 是马上删除",
-    )
-    checking_line: bool = Field(
-        default=False,
-        description="用户怪机器人忘了、而回答要等时，先说一句「让我查一下」：true 或 false；只在能主动发消息的渠道",
-    )
-
-    @field_validator("consent", mode="before")
-    @classmethod
-    def _lower(cls, text: Any) -> Any:
-        return text.lower() if isinstance(text, str) else text
-
-
 class KnowledgeSettings(Section):
     k: int = Field(default=4, ge=1, le=50, description="每次最多查出几段资料")
-
-
-class ConsoleSettings(Section):
-    """The second server. Its address is no setting: it is for this machine alone."""
-
-    port: int = Field(
-        default=8081,
-        ge=0,
-        le=65535,
-        description="运维端口，只在本机的 127.0.0.1 上：/readyz、/metrics、/healthz/memory；写 0 则不开",
-    )

@@ -16,7 +16,7 @@ from bot.conversation.ports import Clock
 from bot.memory.consolidation import Consolidation
 from bot.metrics import Metrics
 from bot.pacing import Pace
-from bot.ports import DeliveryStore, JobStore, JobTicket
+from bot.ports import DeliveryStore, JobStore, JobTicket, TurnLedger
 from bot.turnstile import Turnstile
 
 LEASE_SECONDS = 120.0
@@ -33,6 +33,8 @@ OUTAGE_DELAY_SECONDS = 30.0
 RETRY_DELAY_SECONDS = 5.0
 SEALS_KEPT = timedelta(minutes=10)
 """WeChat delivers a message again within 15 seconds; a late proxy may take longer."""
+PASSING_KEPT = timedelta(days=1)
+"""What was said while nothing is to be remembered: as long as a talk's copy in Redis lives."""
 SWEEP_SECONDS = 60.0
 """How often messages that stayed open (a store was away) are taken up again."""
 
@@ -49,6 +51,7 @@ class Worker:
         turnstile: Turnstile,
         pace: Pace,
         metrics: Metrics,
+        ledger: TurnLedger | None = None,
         alerts: Alerts | None = None,
         clock: Clock,
     ) -> None:
@@ -56,6 +59,7 @@ class Worker:
         self._deliveries = deliveries
         self._clock = clock
         self._consolidation = consolidation
+        self._ledger = ledger
         self._turnstile = turnstile
         self._pace = pace
         self._metrics = metrics
@@ -76,6 +80,8 @@ class Worker:
         """Take up messages that stayed open, and drop the bytes no platform asks for any more."""
         await self._turnstile.resume_unfinished()
         await self._deliveries.purge_seals(self._clock.now() - SEALS_KEPT)
+        if self._ledger is not None:
+            await self._ledger.purge_passing(self._clock.now() - PASSING_KEPT)
 
     async def work_off(self) -> int:
         """Do all due jobs, then embed what was kept without a vector; returns how many jobs were done."""
@@ -113,7 +119,11 @@ class Worker:
     async def _do(self, ticket: JobTicket) -> bool:
         try:
             await self._consolidation.consolidate(
-                ticket.scope, ticket.turn, job=ticket.id, is_group=bool(ticket.scope.place)
+                ticket.scope,
+                ticket.turn,
+                job=ticket.id,
+                is_group=bool(ticket.scope.place),
+                tries=ticket.tries,
             )
         except TransientError as error:
             logger.warning("后台任务 {} 推迟，稍后再做：{}", ticket.id, type(error).__name__)

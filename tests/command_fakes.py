@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from bot.commands import CommandContext, CommandReply, Commands
 from bot.conversation.errors import StoreUnavailable
 from bot.conversation.message import AccountKey, Conversation, Kind, Message, Role
 from bot.conversation.scope import AccountId, PersonId, Scope
+from bot.conversation.turn import Turn
 from bot.conversation.wording import Wording
 from bot.erasing import Erasing
 from bot.groups.lines import GroupLines
@@ -16,6 +18,7 @@ from bot.memory.entities import SeenEntity
 from bot.memory.fact import Fact, FactKind, ForgetReceipt, MemoryVersion, NewFact
 from bot.memory.forget import Forget
 from bot.memory.ports import FactSheet
+from bot.memory.summary import NewSummary
 from bot.ports import Confirmation, Delivery
 from identity.authority import Authority
 from identity.directory import Directory
@@ -49,13 +52,19 @@ class Facts:
         self.epochs: dict[PersonId, int] = {}
         self.cleared: list[PersonId] = []
 
-    def hold(self, scope: Scope, *texts: str, channel: str = "wechat") -> None:
+    def hold(
+        self,
+        scope: Scope,
+        *texts: str,
+        channel: str = "wechat",
+        kind: FactKind = FactKind.PREFERENCE,
+    ) -> None:
         for text in texts:
             known = self.held.setdefault((scope.person, scope.place), [])
             known.append(
                 Fact(
                     id=sum(map(len, self.held.values())) + 1,
-                    kind=FactKind.PREFERENCE,
+                    kind=kind,
                     text=text,
                     importance=0.5,
                     said_at=NOW + timedelta(minutes=len(known)),
@@ -80,16 +89,31 @@ class Facts:
         source_turn: int | None,
         job: int | None = None,
         entities: Sequence[SeenEntity] = (),
+        summary: NewSummary | None = None,
     ) -> tuple[int, ...]:
-        assert vectors is None and not entities
+        assert vectors is None and not entities and not summary
         if scope.epoch < self.epochs.get(scope.person, 0):
             return ()
         new = [fact.text for fact in facts if fact.text not in self.texts(scope)]
         self.hold(scope, *new)
         return tuple(range(len(new)))
 
+    async def held_facts(self, scope: Scope) -> tuple[Fact, ...]:
+        return (await self.fact_sheet(scope)).facts
+
+    async def supersede(self, scope: Scope, fact_ids: Sequence[int], by: int) -> int:
+        known = self.held[scope.person, scope.place]
+        self.held[scope.person, scope.place] = [fact for fact in known if fact.id not in fact_ids]
+        return len(known) - len(self.held[scope.person, scope.place])
+
     async def forget_facts(
-        self, scope: Scope, fact_ids: Sequence[int], words: Sequence[str] = ()
+        self,
+        scope: Scope,
+        fact_ids: Sequence[int],
+        words: Sequence[str] = (),
+        *,
+        turns: Sequence[int] = (),
+        asked_in: str = "",
     ) -> ForgetReceipt:
         known = self.held.get((scope.person, scope.place), [])
         left = [fact for fact in known if fact.id not in fact_ids]
@@ -113,10 +137,36 @@ class Window:
         self.dropped: list[Scope] = []
         self.is_away = False
 
-    async def drop(self, scope: Scope) -> None:
+    async def drop(self, scope: Scope, *, for_good: bool = False) -> None:
         if self.is_away:
             raise StoreUnavailable("redis")
         self.dropped.append(scope)
+
+
+class NoTurns:
+    """A `TurnLog` of somebody who gave commands alone."""
+
+    async def times(self, scope: Scope, limit: int) -> tuple[datetime, ...]:
+        return ()
+
+    async def between(self, scope: Scope, start: datetime, end: datetime, limit: int) -> tuple[Turn, ...]:
+        return ()
+
+
+class Pauses:
+    """A `PauseStore`."""
+
+    def __init__(self) -> None:
+        self.paused: set[PersonId] = set()
+
+    async def is_paused(self, person: PersonId) -> bool:
+        return person in self.paused
+
+    async def pause(self, person: PersonId) -> None:
+        self.paused.add(person)
+
+    async def resume(self, person: PersonId) -> None:
+        self.paused.discard(person)
 
 
 class Deliveries:
@@ -308,6 +358,8 @@ class House:
     accounts: Accounts = field(default_factory=Accounts)
     alerts: Told = field(default_factory=Told)
     switches: Switches = field(default_factory=Switches)
+    pauses: Pauses = field(default_factory=Pauses)
+    document: dict[str, Any] = field(default_factory=dict)
     report: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -319,7 +371,7 @@ class House:
         self.commands = Commands(
             facts=self.facts,  # type: ignore[arg-type]
             window=self.window,  # type: ignore[arg-type]
-            forget=Forget(self.facts),  # type: ignore[arg-type]
+            forget=Forget(self.facts, NoTurns()),  # type: ignore[arg-type]
             erasing=Erasing(
                 facts=self.facts,  # type: ignore[arg-type]
                 window=self.window,  # type: ignore[arg-type]
@@ -337,12 +389,17 @@ class House:
             linking=Linking(self.codes, lambda text: text, self.clock),
             status=self.status,
             alerts=self.alerts,
+            pauses=self.pauses,
+            export=self.export,
             wording=WORDING,
             clock=self.clock,
         )
         self.alice = self.accounts.add(ALICE, 1)
         self.bob = self.accounts.add(BOB, 2)
         self.root = self.accounts.add(ROOT, 3)
+
+    async def export(self, person: PersonId) -> Mapping[str, Any]:
+        return self.document
 
     async def status(self) -> Mapping[str, str]:
         return self.report

@@ -13,6 +13,7 @@ from bot.memory.entities import SeenEntity
 from bot.memory.fact import Fact, FactKind, ForgetReceipt, MemoryVersion, NewFact
 from bot.memory.ports import FactSheet
 from bot.memory.statements import sort_of
+from bot.memory.summary import NewSummary
 
 NOW = datetime(2026, 11, 29, 4, 0, tzinfo=UTC)
 SCOPE = Scope(person=PersonId(1), account=AccountId(1), epoch=0)
@@ -51,6 +52,7 @@ class FactsInMemory:
         self.finished: list[int] = []
         self.kept_with: list[tuple[bool, str]] = []
         self.named: list[SeenEntity] = []
+        self.summaries: list[NewSummary] = []
         self.sheets = 0
         self.versions_read = 0
         self.refuses_vectors = False
@@ -99,8 +101,10 @@ class FactsInMemory:
         source_turn: int | None,
         job: int | None = None,
         entities: Sequence[SeenEntity] = (),
+        summary: NewSummary | None = None,
     ) -> tuple[int, ...]:
         self.named += entities
+        self.summaries += [summary] if summary else []
         self.kept_with.append((vectors is not None, model_id))
         known = self.held.setdefault((scope.person, scope.place), [])
         ids: list[int] = []
@@ -140,8 +144,17 @@ class FactsInMemory:
         if not self.refuses_vectors:
             self.vectors.update(dict.fromkeys(fact_ids, model_id))
 
+    async def held_facts(self, scope: Scope) -> tuple[Fact, ...]:
+        return tuple(self.held.get((scope.person, scope.place), ()))
+
     async def forget_facts(
-        self, scope: Scope, fact_ids: Sequence[int], words: Sequence[str] = ()
+        self,
+        scope: Scope,
+        fact_ids: Sequence[int],
+        words: Sequence[str] = (),
+        *,
+        turns: Sequence[int] = (),
+        asked_in: str = "",
     ) -> ForgetReceipt:
         known = self.held.get((scope.person, scope.place), [])
         left = [fact for fact in known if fact.id not in fact_ids]
@@ -155,8 +168,11 @@ class NearnessByHand:
     def __init__(self, nearness: dict[int, float]) -> None:
         self.nearness = nearness
 
-    async def search(self, scope: Scope, query: Vector, k: int) -> list[tuple[int, float]]:
-        return sorted(self.nearness.items(), key=lambda pair: -pair[1])[:k]
+    async def search(
+        self, scope: Scope, query: Vector, k: int, among: Sequence[int] | None = None
+    ) -> list[tuple[int, float]]:
+        competing = self.nearness if among is None else self.nearness.keys() & set(among)
+        return sorted(((each, self.nearness[each]) for each in competing), key=lambda pair: -pair[1])[:k]
 
 
 class CountingEmbedder:

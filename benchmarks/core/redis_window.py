@@ -15,6 +15,7 @@ from benchmarks.core.trial import Progress, at_least, median_ratio, percentile, 
 from benchmarks.report import Figure
 from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.conversation.turn import Turn
+from bot.memory.summary import RecentTalk
 from bot.storage.redis.connection import open_redis
 from bot.storage.redis.turn_window import LIFE_SECONDS, RedisTurnWindow, _dump_turn
 
@@ -41,7 +42,7 @@ async def _measure(window: RedisTurnWindow, peer: Redis, progress: Progress) -> 
         Scope(person=PersonId(number), account=AccountId(number), epoch=0) for number in range(1, PEOPLE + 1)
     ]
     for scope in scopes:
-        await window.refill(scope, [_turn(0)])
+        await window.refill(scope, RecentTalk(turns=(_turn(0),)))
 
     async def ours(number: int) -> None:
         assert await window.append(scopes[number % PEOPLE], _turn(number))

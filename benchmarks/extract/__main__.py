@@ -19,7 +19,7 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from benchmarks.extract import entities_zh, garbled_answers, orders, own_lists, time_zh
+from benchmarks.extract import entities_zh, garbled_answers, orders, own_lists, promises, time_zh
 from benchmarks.extract.time_peers import peers
 from benchmarks.report import Figure, publish
 from bot.llm.nano_embedder import make_nano_embedder
@@ -42,6 +42,7 @@ def measures(
             lists / "references" / "orders.jsonl",
             lambda path: asyncio.run(_orders(path, misses, has_vectors=has_vectors)),
         ),
+        (lists / "bot_promises.jsonl", lambda path: promises.figures(path, misses)),
         (lists / "garbled.jsonl", lambda path: garbled_answers.figures(path, misses)),
         (lists / "noise.tsv", lambda path: own_lists.noise(path, misses)),
         # Last: the peers change the precision of every Decimal of the process.

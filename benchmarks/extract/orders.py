@@ -19,7 +19,9 @@ import numpy as np
 
 from benchmarks.report import Figure, at_least
 from bot.conversation.ports import Embedder, Vector
-from bot.memory.entities import SeenEntity, extract, newest_distinct
+from bot.conversation.text import content
+from bot.memory.entities import EntityType, SeenEntity, extract, newest_distinct
+from bot.memory.naming import named_in, promised_in
 from bot.memory.references import Ambiguous, Resolved, understand
 
 BEGUN = datetime(2026, 3, 4, 1, tzinfo=UTC)
@@ -31,7 +33,8 @@ OnProgress = Callable[[int, int], None]
 @dataclass(frozen=True, slots=True)
 class Customer:
     kind: str
-    turns: tuple[tuple[int, str], ...]
+    turns: tuple[tuple[int, str, str], ...]
+    """Place, words, and the bot's answer; "" where none is listed."""
     asked: tuple[int, str]
     answer: str | None
     candidates: tuple[str, ...]
@@ -45,7 +48,7 @@ def read_customers(path: Path) -> list[Customer]:
 def _customer(row: dict[str, Any]) -> Customer:
     return Customer(
         kind=row["kind"],
-        turns=tuple((turn["n"], turn["text"]) for turn in row["turns"]),
+        turns=tuple((turn["n"], turn["text"], turn.get("bot", "")) for turn in row["turns"]),
         asked=(row["question"]["n"], row["question"]["text"]),
         answer=row["answer"],
         candidates=tuple(row.get("candidates") or ()),
@@ -55,11 +58,9 @@ def _customer(row: dict[str, Any]) -> Customer:
 def meant(customer: Customer) -> Resolved | Ambiguous | None:
     """What the story takes the question to point at."""
     seen = newest_distinct(
-        SeenEntity(
-            type=each.type, value=each.value, normalised=each.normalised, seen_at=_at(number), context=text
-        )
-        for number, text in customer.turns
-        for each in extract(text, _at(number))
+        each
+        for number, text, answer in customer.turns
+        for each in (*named_in(text, _at(number)), *promised_in(answer, _at(number)))
     )
     return understand(customer.asked[1], seen)
 
@@ -79,15 +80,18 @@ def is_right(customer: Customer) -> bool:
     if customer.answer is not None:
         if not isinstance(found, Resolved):
             return False
-        # A promise is a sentence, no entity: what was named in it is right.
-        is_named_there = customer.kind == "promise" and customer.answer in found.entity.context
-        return is_named_there or bool(_names(found.entity) & names_of(customer.answer))
+        return _holds(found.entity, customer.answer)
     if not isinstance(found, Ambiguous) or len(found.candidates) != len(customer.candidates):
         return False
-    return all(
-        any(_names(each) & names_of(candidate) for each in found.candidates)
-        for candidate in customer.candidates
-    )
+    return all(any(_holds(each, candidate) for each in found.candidates) for candidate in customer.candidates)
+
+
+def _holds(entity: SeenEntity, listed: str) -> bool:
+    """It is what is listed; of a promise, where that begins and ends is anybody's: one has the words of the other."""
+    if entity.type is EntityType.PROMISE:
+        said = content(listed)
+        return said in entity.normalised or entity.normalised in said
+    return bool(_names(entity) & names_of(listed))
 
 
 def _names(entity: SeenEntity) -> frozenset[str]:
@@ -142,7 +146,7 @@ def _share(customers: list[Customer], right: list[Customer]) -> float:
 
 
 async def _by_vectors(customers: list[Customer], embedder: Embedder, on_progress: OnProgress) -> float:
-    texts = sorted({text for each in customers for _, text in each.turns})
+    texts = sorted({text for each in customers for _, text, _ in each.turns})
     vectors: dict[str, Vector] = {}
     for place, text in enumerate(texts):
         vectors[text] = (await embedder.embed_passages([text]))[0]
@@ -150,7 +154,7 @@ async def _by_vectors(customers: list[Customer], embedder: Embedder, on_progress
     right = 0
     for each in customers:
         query = await embedder.embed_query(each.asked[1])
-        said = [text for _, text in each.turns]
+        said = [text for _, text, _ in each.turns]
         nearest = said[int(np.argmax(np.stack([vectors[text] for text in said]) @ query))]
         assert each.answer is not None
         right += bool(

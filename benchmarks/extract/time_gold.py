@@ -4,7 +4,8 @@ An edge is compared as finely as the list gives it. An edge on a day's boundary:
 given as a bare date may be the last day or the one behind it, since Recognizers-Text uses both (「从…十日到十二日」
 ends 2016-01-12, 「2008年」 ends 2009-01-01). An edge with a time of day: to the second; the end of a range to the
 minute (JioNLP ends 「9~12点半」 at 12:30:59 and 「到3点」 at 15:00:00). A point with a start only: the start, and no
-longer than a day. An edge the list leaves open: open, or the reference itself. Any value listed is accepted.
+longer than a day. An edge the list leaves open: open, or the reference itself. Where JioNLP gives the reference as a
+day or month only, 「until now」 ends with that day or month. Any value listed is accepted.
 """
 
 import json
@@ -48,6 +49,8 @@ class Item:
     values: tuple[Value, ...]
     base: Any
     """The reference as JioNLP takes it: fields, of which some may be left out."""
+    now_until: datetime
+    """Where the second, day or month ends that the reference names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +62,19 @@ class Sentence:
 
 def is_right(item: Item, answer: Answer | None) -> bool:
     """Whether the answer is one of the listed values."""
-    return answer is not None and any(_fits(value, answer, item.reference) for value in item.values)
+    return answer is not None and any(_fits(value, answer, item) for value in item.values)
 
 
-def _fits(value: Value, answer: Answer, reference: datetime) -> bool:
+def _fits(value: Value, answer: Answer, item: Item) -> bool:
     start, end = (edge.astimezone(ZONE) for edge in answer)
+    reference = item.reference
     if not _same_start(value.start, start, reference):
         return False
     if value.end is None:
         return end - start <= timedelta(days=1)
-    return _same_end(value.end, end, reference, timedelta(seconds=60 if value.is_range else 1))
+    tolerance = timedelta(seconds=60 if value.is_range else 1)
+    ends = {end, item.now_until} if end == reference else {end}
+    return any(_same_end(value.end, one, reference, tolerance) for one in ends)
 
 
 def _same_start(edge: Edge, start: datetime, reference: datetime) -> bool:
@@ -106,7 +112,21 @@ def _jionlp_item(text: str, base: Any, gold: dict[str, Any]) -> Item:
         values = (Value(start=start, end=end, is_range=gold["type"] == "time_span"),)
     reference = base_of(base)
     given = fields_of(reference) if isinstance(base, int | float) or base is None else base
-    return Item(text=text, reference=reference, kind=kind, values=values, base=given)
+    return Item(
+        text=text,
+        reference=reference,
+        kind=kind,
+        values=values,
+        base=given,
+        now_until=_end_of_now(base, reference),
+    )
+
+
+def _end_of_now(base: Any, reference: datetime) -> datetime:
+    named = len(base) if isinstance(base, list | dict) else len(_FIRST)
+    if named == MONTH_NAMED:
+        return reference.replace(year=reference.year + reference.month // 12, month=reference.month % 12 + 1)
+    return reference + timedelta(days=1) if named == DAY_NAMED else reference
 
 
 def _jionlp_edge(written: str) -> Edge:
@@ -116,6 +136,8 @@ def _jionlp_edge(written: str) -> Edge:
     return Edge(at=instant, is_day=written.endswith(("00:00:00", "23:59:59")))
 
 
+MONTH_NAMED, DAY_NAMED = 2, 3
+"""Fields of a reference that goes no further than the month, or the day."""
 _FIRST = {"year": 2021, "month": 1, "day": 1, "hour": 0, "minute": 0, "second": 0}
 
 
@@ -169,7 +191,14 @@ def _recognizers_item(result: dict[str, Any], reference: datetime) -> Item:
     kind = {"duration": "duration", "set": "recurrence"}.get(name, "window")
     listed = (result.get("Resolution") or {}).get("values") or []
     values = tuple(recognizers_value(value) for value in listed) if kind == "window" else ()
-    return Item(text=result["Text"], reference=reference, kind=kind, values=values, base=fields_of(reference))
+    return Item(
+        text=result["Text"],
+        reference=reference,
+        kind=kind,
+        values=values,
+        base=fields_of(reference),
+        now_until=reference,
+    )
 
 
 def recognizers_value(value: dict[str, str]) -> Value:

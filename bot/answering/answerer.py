@@ -95,14 +95,18 @@ class ModelAnswerer:
         elif is_unpaid:
             text = self._wording.say("model_unpaid")
         else:
-            text = self._wording.say("model_away_unsure")
+            text = self._fallback.unsure(question, "model_away_unsure")
         return Answer(text=text, decided_by="extract")
 
     def _filter(self, question: Question) -> Callable[[str], str]:
         """Links the model took from memory go; its own, the operator's and the person's stay."""
         remembered = (each.fact.text for each in (*question.facts, *question.group_facts))
         heard = (line.text for line in question.group_lines)
-        memory = "\n".join((*remembered, *heard, *(turn.question for turn in question.short_term)))
+        told = (
+            *(each.text for each in question.summaries),
+            *(turn.question for turn in (*question.short_term, *question.said)),
+        )
+        memory = "\n".join((*remembered, *heard, *told))
         read = (piece.text for each in question.passages for piece in each.context or (each.passage,))
         allowed = "\n".join((question.persona, question.text, *read))
         hidden = self._wording.say("link_hidden")

@@ -12,16 +12,20 @@ from bot.answering.drafts import Draft
 from bot.answering.evidence import is_worth_reading, memory_strength, passage_strength
 from bot.answering.links import without_links
 from bot.answering.question import Answer, Question
+from bot.answering.span import shown_span
 from bot.conversation.local_time import local_date
 from bot.conversation.markdown import flatten
 from bot.conversation.masking import mask_secrets
 from bot.conversation.ports import Embedder
+from bot.conversation.turn import Turn
 from bot.conversation.wording import Wording
 from bot.knowledge.ingest import MARKDOWN_SUFFIXES
 from bot.knowledge.passage import Passage
 from bot.memory.content_words import coverage
-from bot.memory.fact import Fact
-from bot.memory.questions import is_about_oneself
+from bot.memory.entities import EntityType, SeenEntity
+from bot.memory.fact import Fact, FactKind
+from bot.memory.questions import is_about_oneself, is_question
+from bot.memory.said import is_about_something
 
 MOST_MEMORIES = 3
 NEAR_BEST = 1.5
@@ -40,10 +44,15 @@ class Extract:
 
     facts: tuple[Fact, ...]
     passages: tuple[Passage, ...]
+    said: tuple[Turn, ...] = ()
+    """Of a time that is asked for, where no fact of it fits."""
+
+    promised: tuple[SeenEntity, ...] = ()
+    """By the bot: what the question points at, kept as a memory yet or not."""
 
     @property
     def is_empty(self) -> bool:
-        return not self.facts and not self.passages
+        return not (self.facts or self.passages or self.said or self.promised)
 
 
 class ExtractiveAnswerer:
@@ -68,8 +77,16 @@ class ExtractiveAnswerer:
             return Answer(text=text, decided_by="extract")
         extract = await self.extract(question)
         if extract.is_empty:
-            return Answer(text=self._wording.say("answer_unsure"), decided_by="extract")
+            return Answer(text=self.unsure(question, "answer_unsure"), decided_by="extract")
         return Answer(text=self.quote(question, extract, "extract_intro"), decided_by="extract")
+
+    def unsure(self, question: Question, key: str) -> str:
+        """That nothing fits: nothing of the time that is asked for, or else the catalogue's words by its key."""
+        asked = question.asked
+        if asked is None or asked.window is None or question.facts or question.said:
+            return self._wording.say(key)
+        words, time = self._quoted(asked.words), shown_span(asked.window)
+        return self._wording.say("nothing_said_then", words=words, time=time)
 
     async def extract(self, question: Question) -> Extract:
         """What fits the question; empty when nothing does."""
@@ -81,7 +98,14 @@ class ExtractiveAnswerer:
         named = [each.passage for each in fitting if each.is_named]
         others = [each.passage for each in fitting if not each.is_named]
         near = NEAR_BEST_OF_ONESELF if is_about_oneself(question.searched) else NEAR_BEST
-        return Extract(facts=_best(facts, near), passages=(*named, *others[:1]))
+        best = _best(facts, near)
+        if question.asked is not None and not is_about_something(question.asked.rest):
+            best = tuple(each.fact for each in remembered[:MOST_MEMORIES])
+        told = [turn for turn in question.said if not is_question(turn.question)]
+        said = () if best else tuple(told[-MOST_MEMORIES:])
+        promised = tuple(each for each in question.meant if each.type is EntityType.PROMISE)
+        best = tuple(each for each in best if each.text not in {promise.value for promise in promised})
+        return Extract(facts=best, passages=(*named, *others[:1]), said=said, promised=promised)
 
     async def readable(self, question: Question) -> Question:
         """The question with those passages alone that are worth a model's reading."""
@@ -99,10 +123,17 @@ class ExtractiveAnswerer:
         """The reply: an introduction from the catalogue by its key, then the quotations."""
         lines = [self._wording.say(intro)]
         of_group = {each.fact.id for each in question.group_facts}
+        for promise in extract.promised:
+            text, date = self._quoted(promise.value), local_date(promise.seen_at)
+            lines.append(self._wording.say("extract_promise", text=text, date=date))
         for fact in extract.facts:
-            key = "extract_group_memory" if fact.id in of_group else "extract_memory"
+            key = "extract_promise" if fact.kind is FactKind.PROMISE else "extract_memory"
+            key = "extract_group_memory" if fact.id in of_group else key
             text, date = self._quoted(fact.text), local_date(fact.said_at)
             lines.append(self._wording.say(key, text=text, date=date))
+        for turn in extract.said:
+            text, date = self._quoted(turn.question), local_date(turn.at)
+            lines.append(self._wording.say("extract_memory", text=text, date=date))
         for passage in extract.passages:
             text = without_secrets(_excerpt(_shown(passage), question.text))
             lines.append(self._wording.say("extract_passage", text=text, source=passage.document))

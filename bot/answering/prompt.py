@@ -7,10 +7,12 @@ what they are; secrets are masked; what people said is quoted, one line each, un
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
 from bot.answering.question import Question
+from bot.answering.span import shown_minute, shown_span
 from bot.conversation.errors import ConfigurationError
 from bot.conversation.local_time import LOCAL_TIME, local_date
 from bot.conversation.masking import mask_secrets
@@ -21,7 +23,9 @@ from bot.knowledge.passage import Passage
 from bot.knowledge.retrieval import RetrievedPassage
 from bot.knowledge.splitting import HEADING_SEPARATOR
 from bot.memory.entities import EntityType, SeenEntity
+from bot.memory.fact import FactKind
 from bot.memory.recall import RecalledFact
+from bot.memory.summary import Summary
 
 PROMPT_FILE = "answer.md"
 USER_MARK = "<!-- user -->"
@@ -32,14 +36,18 @@ _REQUIRED = frozenset({"question"})
 _KNOWN = frozenset(
     {
         *("persona", "now", "place", "long_term", "group_memory", "knowledge", "entities", "meant"),
-        *("group_lines", "short_term", "quoted", "question"),
+        *("group_lines", "summary", "short_term", "quoted", "question"),
     }
 )
 _FOR_GROUPS = re.compile(r"<!-- group -->(.*?)<!-- /group -->\n?", re.DOTALL)
 """What stands between is for questions from groups alone."""
+_OF_SUMMARY = re.compile(r"<!-- summary -->(.*?)<!-- /summary -->\n?", re.DOTALL)
+"""What stands between is for who has one: most people have not."""
 _BLANK = re.compile(r"\s+")
 _WEEKDAYS = "一二三四五六日"
 _NONE = "（无）"
+_LATELY = 2_048
+"""Quotations kept: a memory or turn stands in the prompts of many questions in a row."""
 _NAMES = {
     EntityType.ORDER_ID: "单号",
     EntityType.DATE: "日期",
@@ -48,6 +56,7 @@ _NAMES = {
     EntityType.ISSUE_TYPE: "问题",
     EntityType.EMOTION: "情绪",
     EntityType.CONTACT_INFO: "联系方式",
+    EntityType.PROMISE: "你答应过的事",
 }
 _PICTURE = "（发来图片，没有写字）"
 """Where the question's words would stand: some models refuse a picture without any."""
@@ -65,17 +74,29 @@ class Template:
             )
         if missing := _REQUIRED - names:
             raise ConfigurationError(source, f"缺少 {{{{{min(missing)}}}}}", "加上它，否则模型看不到问题")
-        self._for_private = _parts(_FOR_GROUPS.sub("", text))
-        self._for_groups = _parts(_FOR_GROUPS.sub(lambda block: block[1].removeprefix("\n"), text))
+        self.has_summary = "summary" in names
+        """Else it is put before the last turns: an operator's template may be older than summaries."""
+        self._parts = {
+            (is_group, has_summary): _parts(
+                _with(_FOR_GROUPS, _with(_OF_SUMMARY, text, is_kept=has_summary), is_kept=is_group)
+            )
+            for is_group in (False, True)
+            for has_summary in (False, True)
+        }
 
     def render(
         self, values: dict[str, str], images: tuple[str, ...] = (), *, is_group: bool = False
     ) -> tuple[ChatLine, ...]:
         """The lines of the prompt, pictures in the user's. Nothing in a value is taken for a placeholder."""
-        parts = self._for_groups if is_group else self._for_private
+        parts = self._parts[is_group, bool(values["summary"])]
         system, user = (_PLACEHOLDER.sub(lambda name: values[name[1]], part).strip() for part in parts)
         lines = (ChatLine(role="system", text=system), ChatLine(role="user", text=user, images=images))
         return tuple(line for line in lines if line.text or line.images)
+
+
+def _with(block: re.Pattern[str], text: str, *, is_kept: bool) -> str:
+    """The text with what stands between the marks, or without it."""
+    return block.sub(lambda found: found[1].removeprefix("\n") if is_kept else "", text)
 
 
 def _parts(text: str) -> tuple[str, str]:
@@ -101,6 +122,8 @@ def load_template(folder: Path | None = None) -> Template:
 
 def render_prompt(template: Template, question: Question) -> tuple[ChatLine, ...]:
     """The prompt of one question."""
+    told = tuple(map(_summary, question.summaries))
+    before = () if template.has_summary else told
     return template.render(
         {
             "persona": question.persona.strip(),
@@ -110,9 +133,10 @@ def render_prompt(template: Template, question: Question) -> tuple[ChatLine, ...
             "group_memory": _listed(map(_memory, question.group_facts)),
             "group_lines": _listed(map(_said_in_group, question.group_lines)),
             "entities": _listed(map(_entity, question.entities)),
-            "meant": _meant(question.pointing, question.meant),
+            "meant": _listed((*_meant(question.pointing, question.meant), *_asked_time(question))),
             "knowledge": "\n\n".join(_passages(question.passages)) or _NONE,
-            "short_term": _listed(map(_turn, question.short_term)),
+            "summary": "\n".join(told),
+            "short_term": _listed((*before, *map(_turn, question.short_term))),
             "quoted": f"引用：{_quotation(question.quoted)}\n\n" if question.quoted.strip() else "",
             "question": _masked(question.text) or (_PICTURE if question.images else ""),
         },
@@ -127,26 +151,47 @@ def _moment(at: datetime) -> str:
 
 
 def _memory(recalled: RecalledFact) -> str:
-    return f"- {_quotation(recalled.fact.text)}（{local_date(recalled.fact.said_at)}）"
+    who = "你答应过：" if recalled.fact.kind is FactKind.PROMISE else ""
+    return f"- {who}{_quotation(recalled.fact.text)}（{local_date(recalled.fact.said_at)}）"
 
 
 def _entity(seen: SeenEntity) -> str:
     return f"- {_NAMES[seen.type]}：{_quotation(seen.value)}（{local_date(seen.seen_at)}）"
 
 
-def _meant(words: str, meant: Sequence[SeenEntity]) -> str:
+def _meant(words: str, meant: Sequence[SeenEntity]) -> tuple[str, ...]:
     """What the person's words point at; the bot asks where several fit."""
     if not meant:
-        return _NONE
+        return ()
     if len(meant) == 1:
-        return f"{_quotation(words)}指的是{_NAMES[meant[0].type]}{_quotation(meant[0].value)}。"
+        return (f"{_quotation(words)}指的是{_NAMES[meant[0].type]}{_quotation(meant[0].value)}。",)
     asked = f"{_quotation(words)}可能是下面的任何一个，分不清；先列出来问用户是哪一个，不要猜："
-    return "\n".join((asked, *map(_candidate, meant)))
+    return (asked, *map(_candidate, meant))
+
+
+def _asked_time(question: Question) -> tuple[str, ...]:
+    """Which time is asked for, and what was said in it besides the memories listed."""
+    asked = question.asked
+    if asked is None or asked.window is None:
+        return ()
+    meant = f"{_quotation(asked.words)}指 {shown_span(asked.window)}（北京时间）。"
+    shown = {turn.id for turn in question.short_term}
+    said = [turn for turn in question.said if turn.id not in shown]
+    if not (question.facts or question.group_facts or question.said):
+        return (f"{meant}在这段时间里没有记下的内容。",)
+    if not said:
+        return (f"{meant}「长期记忆」里只列了这段时间说的。",)
+    then = (f"{_turn(turn)}（{shown_minute(turn.at)}）" for turn in said)
+    return (f"{meant}「长期记忆」里只列了这段时间说的；那时的原话：", *then)
 
 
 def _candidate(seen: SeenEntity) -> str:
     beside = f"，当时说的是{_quotation(seen.context)}" if seen.context else ""
     return f"{_entity(seen)}{beside}"
+
+
+def _summary(summary: Summary) -> str:
+    return f"- {_quotation(summary.text)}（到 {local_date(summary.at)} 为止）"
 
 
 def _turn(turn: Turn) -> str:
@@ -191,6 +236,7 @@ def _listed(items: Iterable[str]) -> str:
     return "\n".join(items) or _NONE
 
 
+@lru_cache(_LATELY)
 def _quotation(text: str) -> str:
     """On one line: a line break in a memory must not begin a section of the prompt."""
     return f"“{_line(_masked(text))}”"

@@ -1,16 +1,24 @@
 """What an answerer is asked, and what it says."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 
 from bot.conversation.markdown import flatten
+from bot.conversation.message import Message
 from bot.conversation.ports import Vector
 from bot.conversation.taps import without_taps
 from bot.conversation.turn import Turn
 from bot.groups.lines import GroupLine
 from bot.knowledge.retrieval import RetrievedPassage
+from bot.memory.asked_time import AskedTime
 from bot.memory.entities import SeenEntity
 from bot.memory.recall import RecalledFact
+from bot.memory.summary import Summary
+
+Pictures: TypeAlias = Callable[[Message], Awaitable[tuple[str, ...]]]
+"""The pictures of a message as `data:image/…` addresses; those that can't be had are left out. Never raises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,6 +40,8 @@ class Question:
     at: datetime
     """Aware, UTC: when the person wrote."""
     is_group: bool
+    summaries: tuple[Summary, ...] = ()
+    """Of the talk before `short_term`, the one that ends first coming first."""
     group_facts: tuple[RecalledFact, ...] = ()
     """What the group remembers together, best first."""
     group_lines: tuple[GroupLine, ...] = ()
@@ -47,6 +57,10 @@ class Question:
     """What they point at: one, or several that fit, of which the person is to choose."""
     entities: tuple[SeenEntity, ...] = ()
     """What the conversation named last, newest first."""
+    asked: AskedTime | None = None
+    """The time that is asked for: `facts` and `said` hold nothing else."""
+    said: tuple[Turn, ...] = ()
+    """As it was said then, kept as a fact or not, best first."""
     images: tuple[str, ...] = ()
     """Pictures the person sent, as `data:image/…;base64,…` addresses; `text` may then be "". Who cannot see passes
     over them."""

@@ -18,7 +18,7 @@ PICTURE_BYTES = 5 * 1024 * 1024
 
 
 class WeChatPictures:
-    """`bot.assistant.Pictures`."""
+    """`bot.answering.question.Pictures`."""
 
     def __init__(self, clients: Mapping[str, ApiClient]) -> None:
         """`clients`: by app_id."""

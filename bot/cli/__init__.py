@@ -116,6 +116,18 @@ def memory_extract(
     do(extract_text(text, as_json=as_json))
 
 
+@memory_app.command("why")
+def memory_why(
+    who: Who,
+    text: Annotated[str, typer.Argument(metavar="问题", help="有空格就加引号")],
+    as_json: AsJson = False,
+) -> None:
+    """一个问题会想起哪些私聊记忆，每条的分数，没取的为什么没取；只看不答。例：jide memory why wechat:oABC123 "我能吃什么零食" """
+    from bot.cli.tracing import explain_recall
+
+    do(explain_recall(who, text, as_json=as_json))
+
+
 @identity_app.command("phone")
 def identity_phone(
     account: Annotated[str, typer.Argument(metavar="账号", help="写成 渠道:编号")],

@@ -104,7 +104,7 @@ def _check_account(house: House, account: str) -> None:
 
 async def show_memory(who: str, *, as_json: bool) -> None:
     async with opened_house() as house:
-        accounts = await _accounts(house, who)
+        accounts = await find_accounts(house, who)
         account = accounts[0]
         sheet = await house.stores.facts.fact_sheet(account.scope(""))
         if as_json:
@@ -125,7 +125,7 @@ async def show_memory(who: str, *, as_json: bool) -> None:
 
 async def export_memory(who: str, to: Path | None, *, as_json: bool) -> None:
     async with opened_house() as house:
-        account = (await _accounts(house, who))[0]
+        account = (await find_accounts(house, who))[0]
         document = await house.stores.export(account.person)
         document["exported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
         text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
@@ -145,9 +145,9 @@ async def export_memory(who: str, to: Path | None, *, as_json: bool) -> None:
 
 async def forget_memory(who: str, reason: str, *, as_json: bool) -> None:
     async with opened_house() as house:
-        account = (await _accounts(house, who))[0]
+        account = (await find_accounts(house, who))[0]
         receipt = await house.stores.facts.clear_person(account.person)
-        await house.window.drop(account.scope(""))
+        await house.window.drop(account.scope(""), for_good=True)
         await house.stores.audit.record(None, "clear_person", account.person, reason, f"{receipt.total} rows")
         if as_json:
             say_json({"person": account.person, **asdict(receipt)})
@@ -160,7 +160,7 @@ async def forget_memory(who: str, reason: str, *, as_json: bool) -> None:
 
 async def prove_phone(address: str, phone: str, *, as_json: bool) -> None:
     async with opened_house() as house:
-        account = (await _accounts(house, address))[0]
+        account = (await find_accounts(house, address))[0]
         person = (await house.directory.prove_phone(account, phone, Proof.IMPORT)).person
         if as_json:
             say_json({"account": account.key.address, "person": person})
@@ -199,7 +199,7 @@ def _write_private(path: Path, text: str) -> None:
         file.write(text)
 
 
-async def _accounts(house: House, who: str) -> tuple[Account, ...]:
+async def find_accounts(house: House, who: str) -> tuple[Account, ...]:
     """The accounts of a person number, or the account of an address, first.
 
     Raises Refusal where there is none.

@@ -7,9 +7,9 @@ asked again at that moment; whoever has none learns nothing about the person the
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 
 from bot.commands.context import Asker
+from bot.commands.forgetting import CONFIRM_WITHIN, FORGET, ForgetCommands, detail_of, receipt_line
 from bot.commands.groups import CLEAR_GROUP, GroupCommands
 from bot.conversation.message import AccountKey
 from bot.conversation.ports import Clock
@@ -23,7 +23,6 @@ from identity.authority import Authority
 from identity.directory import Directory
 from identity.ports import AccountStore
 
-CONFIRM_WITHIN = timedelta(minutes=5)
 CLEAR_SELF = "clear_self"
 CLEAR_PERSON = "clear_person"
 LONGEST_REASON = 200
@@ -62,9 +61,11 @@ class ClearingCommands:
         wording: Wording,
         clock: Clock,
         others: Mapping[str, Callable[[Asker], Awaitable[str]]],
+        forgetting: ForgetCommands,
     ) -> None:
         """`others`: what else waits for 「确认」 in private, and what carries it out."""
         self._erasing = erasing
+        self._forgetting = forgetting
         self._groups = groups
         self._others = others
         self._confirmations = confirmations
@@ -79,6 +80,10 @@ class ClearingCommands:
         """First step: say what would happen and wait for 「确认」."""
         if argument or asker.message.mentioned:
             return await self._ask_for_other(asker, argument)
+        return await self.ask_for_self(asker)
+
+    async def ask_for_self(self, asker: Asker) -> str:
+        """First step of all one's own."""
         if asker.is_in_group:
             return self._wording.say("private_only")
         await self._wait(asker, Confirmation(action=CLEAR_SELF, argument="", reason=""))
@@ -100,11 +105,15 @@ class ClearingCommands:
             return self._wording.say("private_only")
         if pending.action == CLEAR_GROUP and asker.scope.place != pending.argument:
             return self._wording.say("group_clear_there")
+        if pending.action == FORGET and not self._forgetting.is_here(asker, pending):
+            return self._wording.say("forget_there")
         taken = await self._confirmations.take(asker.account.id)
         if taken is None:
             return None
         if taken.action == CLEAR_SELF:
             return await self._clear_self(asker)
+        if taken.action == FORGET:
+            return await self._forgetting.confirmed(asker, taken)
         if taken.action == CLEAR_GROUP:
             return await self._groups.clear(asker, taken)
         if (carry_out := self._others.get(taken.action)) is not None:
@@ -161,14 +170,15 @@ class ClearingCommands:
 
     async def _clear_self(self, asker: Asker) -> str:
         receipt = await self._clear(asker, asker.account.person, CLEAR_SELF, "")
-        return self._wording.say("clear_self_done", facts=receipt.facts, turns=receipt.turns)
+        done = self._wording.say("clear_self_done", facts=receipt.facts, turns=receipt.turns)
+        return done + receipt_line(self._wording, receipt)
 
     async def _clear_other(self, asker: Asker, confirmation: Confirmation) -> str:
         if not await self._authority.is_superuser(asker.message.sender):
             return self._wording.say("clear_other_refused")
         person = PersonId(int(confirmation.argument))
         receipt = await self._clear(asker, person, CLEAR_PERSON, confirmation.reason)
-        return self._wording.say(
+        done = self._wording.say(
             "clear_other_done",
             person=person,
             facts=receipt.facts,
@@ -177,13 +187,11 @@ class ClearingCommands:
             deliveries=receipt.deliveries,
             vectors=receipt.vectors,
         )
+        return done + receipt_line(self._wording, receipt)
 
     async def _clear(self, asker: Asker, person: PersonId, action: str, reason: str) -> ForgetReceipt:
         receipt = await self._erasing.person(person, seen_in=(asker.scope,))
-        detail = (
-            f"facts={receipt.facts} turns={receipt.turns} jobs={receipt.jobs} "
-            f"deliveries={receipt.deliveries} vectors={receipt.vectors}"
-        )
+        detail = detail_of(receipt)
         await self._audit.record(asker.message.sender, action, person, reason, detail)
         return receipt
 

@@ -40,6 +40,8 @@ class CommandReply:
     taken: Taken | None = None
     """The page of a held delivery which this hands over."""
     decided_by: str = "command"
+    hides_question: bool = False
+    """What was asked is not kept beside the reply: it may name what was forgotten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ with the very message that asks, and with the one that confirms.
 """
 
 from bot.commands.context import Asker
+from bot.commands.forgetting import receipt_line
 from bot.commands.memory import FACT_CHARACTERS, MOST_FACTS
 from bot.conversation.message import Role
 from bot.conversation.scope import Scope
@@ -15,6 +16,7 @@ from bot.groups.lines import GroupLines
 from bot.groups.switch import GroupSwitch
 from bot.memory.explicit import facts_of_explicit
 from bot.memory.forget import Forget
+from bot.memory.forget_request import Means
 from bot.memory.ports import FactStore
 from bot.ports import AuditLog, Confirmation
 from identity.authority import Authority
@@ -86,11 +88,15 @@ class GroupCommands:
             return refusal
         if not words:
             return self._wording.say("group_forget_usage")
-        forgotten = await self._forget.forget(await self._scope(asker), words)
+        scope = await self._scope(asker)
+        found = await self._forget.find(scope, words, asker.message.sent_at)
         self._lines.drop_place(asker.scope.place)
-        if not forgotten.facts:
-            return self._wording.say("forget_nothing", words=clip(words, FACT_CHARACTERS))
-        return self._wording.say("group_forgotten", count=len(forgotten.facts))
+        if found.request.means is Means.ALL or not found.facts:
+            return self._wording.say("forget_nothing")
+        forgotten = await self._forget.forget(scope, found)
+        return self._wording.say("group_forgotten", count=len(forgotten.facts)) + receipt_line(
+            self._wording, forgotten.receipt
+        )
 
     async def ask_to_clear(self, asker: Asker) -> tuple[str, Confirmation | None]:
         """What is said, and what then waits for 「确认」."""

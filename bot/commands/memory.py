@@ -1,23 +1,20 @@
-"""What the bot remembers of somebody: list it, add to it, take from it.
+"""What the bot remembers of somebody: list it, add to it.
 
-Invariant: 「已记住」 is said only after a durable commit, 「已忘记」 only after the deletion; in a group
-nothing of a memory is shown, only counts.
+Invariant: 「已记住」 is said only after a durable commit; in a group nothing of a memory is shown, only counts.
 """
 
-from collections.abc import Sequence
-
-from loguru import logger
+from collections.abc import Mapping, Sequence
 
 from bot.commands.context import Asker, channel_name
-from bot.conversation.errors import StoreUnavailable
 from bot.conversation.local_time import local_date
 from bot.conversation.text import clip
 from bot.conversation.wording import Wording
-from bot.groups.lines import GroupLines
 from bot.memory.explicit import facts_of_explicit
-from bot.memory.fact import Fact, NewFact
-from bot.memory.forget import Forget, Forgotten
-from bot.memory.ports import FactStore, TurnWindow
+from bot.memory.fact import Fact, FactKind, NewFact
+from bot.memory.numbering import number_of
+from bot.memory.ports import FactStore
+from bot.memory.revising import settled_beside
+from bot.ports import PauseStore
 
 MOST_FACTS = 20
 """Shown at once (about one WeChat page)."""
@@ -26,27 +23,30 @@ FACT_CHARACTERS = 80
 
 
 class MemoryCommands:
-    """/我的记忆, /记住, /忘记."""
+    """/我的记忆, /记住."""
 
-    def __init__(
-        self, facts: FactStore, window: TurnWindow, forget: Forget, lines: GroupLines, wording: Wording
-    ) -> None:
+    def __init__(self, facts: FactStore, pauses: PauseStore, wording: Wording) -> None:
         self._facts = facts
-        self._window = window
-        self._forget = forget
-        self._lines_of_groups = lines
+        self._pauses = pauses
         self._wording = wording
 
     async def show(self, asker: Asker) -> str:
+        text = await self._list(asker)
+        if await self._pauses.is_paused(asker.account.person):
+            return self._wording.say("memory_paused", memory=text)
+        return text
+
+    async def _list(self, asker: Asker) -> str:
         facts = (await self._facts.fact_sheet(asker.scope)).facts
         if not facts:
             return self._wording.say("memory_empty")
         if asker.is_in_group:
             return self._wording.say("memory_count", count=len(facts))
+        numbers = number_of(await self._facts.held_facts(asker.scope))
         newest = facts[::-1][:MOST_FACTS]
         left = len(facts) - len(newest)
         key = "memory_list_more" if left else "memory_list"
-        return self._wording.say(key, count=len(facts), left=left, facts=self._lines(newest))
+        return self._wording.say(key, count=len(facts), left=left, facts=self._lines(newest, numbers))
 
     async def remember(self, asker: Asker, words: str) -> str:
         """`words`: what to remember, without the 「记住」 before it."""
@@ -54,44 +54,26 @@ class MemoryCommands:
         if not new:
             is_about_others = asker.is_in_group and facts_of_explicit(words, asker.message.sent_at)
             return self._wording.say("remember_not_others" if is_about_others else "remember_what")
+        if await self._pauses.is_paused(asker.account.person):
+            return self._wording.say("remember_paused")
+        new = await settled_beside(new, (await self._facts.fact_sheet(asker.scope)).facts)
         kept = await self._facts.keep(asker.scope, new, None, "", source_turn=None)
         if len(kept) < len(new) and not await self._holds(asker, new):
             return self._wording.say("remember_failed")
         return self._wording.say("remembered", facts="；".join(fact.text for fact in new))
 
-    async def forget(self, asker: Asker, words: str) -> str:
-        if not words:
-            return self._wording.say("forget_usage")
-        forgotten = await self._forget.forget(asker.scope, words)
-        # Whether or not anything was kept of it: it may have been said in a group a moment ago.
-        self._lines_of_groups.drop_account(asker.account.key)
-        if not forgotten.facts and not forgotten.receipt.turns:
-            return self._wording.say("forget_nothing", words=clip(words, FACT_CHARACTERS))
-        answer = self._forgotten(asker, forgotten)
-        try:
-            await self._window.drop(asker.scope)
-        except StoreUnavailable as error:
-            logger.warning("忘记后短期记忆的缓存没能刷新，等它过期：{}", error)
-            answer += self._wording.say("forget_window_left")
-        return answer
-
     async def _holds(self, asker: Asker, new: Sequence[NewFact]) -> bool:
-        """A fact already held isn't stored twice; one of an older epoch isn't stored at all."""
-        texts = {fact.text for fact in (await self._facts.fact_sheet(asker.scope)).facts}
-        return texts.issuperset(fact.text for fact in new)
+        """A fact already held, in these words or in others, isn't stored twice; one of an older epoch isn't stored at
+        all."""
+        held = {fact.id: fact.text for fact in (await self._facts.fact_sheet(asker.scope)).facts}
+        texts = set(held.values())
+        return all(fact.text in texts or fact.repeats in held for fact in new)
 
-    def _forgotten(self, asker: Asker, forgotten: Forgotten) -> str:
-        facts = forgotten.facts
-        if not facts:
-            return self._wording.say("forgotten_talk", turns=forgotten.receipt.turns)
-        if asker.is_in_group:
-            return self._wording.say("forgotten_count", count=len(facts))
-        return self._wording.say("forgotten", count=len(facts), facts=self._lines(facts[:MOST_FACTS]))
-
-    def _lines(self, facts: Sequence[Fact]) -> str:
+    def _lines(self, facts: Sequence[Fact], numbers: Mapping[str, int]) -> str:
         return "\n".join(
             self._wording.say(
-                "memory_fact",
+                "memory_promise" if fact.kind is FactKind.PROMISE else "memory_fact",
+                number=numbers.get(fact.text, 0),
                 text=clip(fact.text, FACT_CHARACTERS),
                 channel=channel_name(self._wording, fact.channel),
                 date=local_date(fact.said_at),

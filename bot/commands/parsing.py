@@ -4,11 +4,11 @@ Invariant: pure; plain words count only as the whole message or in forms that sa
 so that 「忘记密码怎么办」 or 「记住了吗」 never deletes or stores anything.
 """
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.conversation.text import after_slash, clean, content, normalise
+from bot.commands.forget_order import forget_order
+from bot.conversation.text import after_slash, content, normalise
 
 
 class Command(StrEnum):
@@ -19,6 +19,10 @@ class Command(StrEnum):
     MEMORY = "memory"
     REMEMBER = "remember"
     FORGET = "forget"
+    CORRECT = "correct"
+    EXPORT = "export"
+    PAUSE = "pause"
+    RESUME = "resume"
     CLEAR = "clear"
     FIND = "find"
     STATUS = "status"
@@ -52,6 +56,10 @@ class Call:
     argument: str = ""
     is_plain: bool = False
     """Said in plain words, so it may also have been talk."""
+    is_certain: bool = True
+    """False: it was talk, if there is nothing to act on."""
+    is_asking: bool = False
+    """Asked whether it may be done: whoever asked is asked back."""
 
 
 _SLASH = {
@@ -60,6 +68,10 @@ _SLASH = {
     **dict.fromkeys(("我的记忆", "记忆", "memory"), Command.MEMORY),
     **dict.fromkeys(("记住", "记一下", "remember"), Command.REMEMBER),
     **dict.fromkeys(("忘记", "忘掉", "forget"), Command.FORGET),
+    **dict.fromkeys(("更正", "改正", "correct"), Command.CORRECT),
+    **dict.fromkeys(("导出", "导出记忆", "export"), Command.EXPORT),
+    **dict.fromkeys(("暂停记忆", "pause"), Command.PAUSE),
+    **dict.fromkeys(("恢复记忆", "resume"), Command.RESUME),
     **dict.fromkeys(("清除记忆", "清空记忆", "clear"), Command.CLEAR),
     **dict.fromkeys(("查人", "find"), Command.FIND),
     **dict.fromkeys(("状态", "status"), Command.STATUS),
@@ -85,7 +97,7 @@ _SLASH = {
     **dict.fromkeys(("裁决", "decide"), Command.DECIDE),
 }
 _GLUED = (
-    *("记住", "记一下", "忘记", "忘掉", "清除记忆", "清空记忆", "查人", "认领"),
+    *("记住", "记一下", "忘记", "忘掉", "更正", "清除记忆", "清空记忆", "查人", "认领"),
     *("群记住", "群忘记", "群里可用", "绑定", "裁决"),
 )
 """Chinese is written without spaces: 「/忘记尺码」 is /忘记 with an argument."""
@@ -102,6 +114,9 @@ _WHOLE = {
         Command.MEMORY,
     ),
     **dict.fromkeys(("清除记忆", "清空记忆", "清除我的记忆", "清空我的记忆", "删除我的记忆"), Command.CLEAR),
+    **dict.fromkeys(("暂停记忆", "先别记了", "以后都别记", "都别记"), Command.PAUSE),
+    **dict.fromkeys(("恢复记忆", "以后都记住", "可以记了", "继续记"), Command.RESUME),
+    **dict.fromkeys(("导出记忆", "导出我的记忆", "导出我的数据"), Command.EXPORT),
     **dict.fromkeys(("继续", "好了吗", "然后呢"), Command.CONTINUE),
     **dict.fromkeys(("记住", "帮我记住", "帮我记一下"), Command.REMEMBER),
     **dict.fromkeys(("隐私", "隐私说明", "隐私政策"), Command.PRIVACY),
@@ -112,28 +127,15 @@ _WHOLE = {
     **dict.fromkeys(("人工", "转人工", "人工客服", "转人工客服", "找真人", "找人工"), Command.HUMAN),
 }
 _NOT_THAT = frozenset(
-    ("别记了", "别记", "不要记", "不用记了", "别记住", "不要记住", "这个别记", "刚才的别记")
+    (
+        *("别记了", "别记", "不要记", "不用记了", "别记住", "不要记住", "这个别记", "刚才的别记"),
+        *("当我没说", "当我没说过", "就当我没说", "就当我没说过", "撤回", "收回"),
+    )
 )
 _JUST_SAID = "刚才说的"
 """「别记了」 speaks of what was said last."""
 _LONGEST_WHOLE = 40
 """Characters. Longer messages are no command in plain words of `_WHOLE`."""
-
-_FORGET = re.compile(
-    r"(?:请|麻烦)?(?:你|您)?(?:帮我)?(?:把)?(?:忘记|忘掉|忘了|别记|不要记|删掉|删除)"
-    r"(?P<what>(?:(?:我|咱)?(?:刚才|刚刚|之前|上次|以前|前面|方才)(?:和你|跟你|对你)?(?:说|讲|提|告诉你)"
-    r"|我(?:和你|跟你|对你)?(?:说|讲|提|告诉你)(?:过|到|的)"
-    r"|关于我|你记得的|你记住的|我的).*)",
-    re.DOTALL,
-)
-_NOT_AN_ORDER = re.compile(
-    r"[?？]|怎么|怎样|如何|咋|能不能|能否|可以吗|吗$|么$|密码|口令|账号|帐号|验证码|订单$|了$"
-)
-"""A question, or something of the shop's that was lost: 「忘了我的密码」「删除我的订单」."""
-_FORGET_AFTER = re.compile(
-    r"(?:请|麻烦)?(?:你|您)?把(?P<what>我(?:刚才|刚刚|之前|上次)?(?:说|讲|提)?(?:过)?的.+?)(?:忘了|忘掉|忘记)(?:吧)?"
-)
-_LONGEST_FORGET = 100
 
 
 def parse(text: str) -> Call | None:
@@ -145,7 +147,16 @@ def parse(text: str) -> Call | None:
         return Call(command=Command.FORGET, argument=_JUST_SAID, is_plain=True)
     if len(text) <= _LONGEST_WHOLE and (command := _WHOLE.get(content(text))) is not None:
         return Call(command=command, is_plain=True)
-    return _parse_forget(text) if len(text) <= _LONGEST_FORGET else None
+    order = forget_order(text)
+    if order is None:
+        return None
+    return Call(
+        command=Command.FORGET,
+        argument=order.what,
+        is_plain=True,
+        is_certain=order.is_certain,
+        is_asking=order.is_asking,
+    )
 
 
 def is_slash_command(text: str) -> bool:
@@ -168,11 +179,3 @@ def _parse_slash(rest: str) -> Call | None:
         if rest.startswith(name):
             return Call(command=_SLASH[name], argument=rest[len(name) :].lstrip(" \t:：,，").strip())
     return None
-
-
-def _parse_forget(text: str) -> Call | None:
-    said = clean(text).rstrip("。.!！~～ ")
-    found = _FORGET.fullmatch(said) or _FORGET_AFTER.fullmatch(said)
-    if found is None or _NOT_AN_ORDER.search(said.removesuffix("忘了")):
-        return None
-    return Call(command=Command.FORGET, argument=found["what"].strip(" ：:，,"), is_plain=True)

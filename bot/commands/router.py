@@ -15,12 +15,16 @@ from bot.commands.context import (
     StatusReport,
     channel_name,
 )
+from bot.commands.correcting import CorrectCommands
+from bot.commands.exporting import Export, ExportCommands
+from bot.commands.forgetting import ForgetCommands
 from bot.commands.groups import GroupCommands
 from bot.commands.held import HeldAnswers
 from bot.commands.leaving import LEAVE, LeavingCommands
 from bot.commands.linking import UNLINK, LinkingCommands
 from bot.commands.memory import MemoryCommands
 from bot.commands.parsing import Call, Command, parse
+from bot.commands.pausing import PauseCommands
 from bot.commands.people import PeopleCommands
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
@@ -30,7 +34,7 @@ from bot.groups.switch import GroupSwitch
 from bot.memory.explicit import explicit_memory
 from bot.memory.forget import Forget
 from bot.memory.ports import FactStore, TurnWindow
-from bot.ports import AuditLog, ConfirmationStore, DeliveryStore
+from bot.ports import AuditLog, ConfirmationStore, DeliveryStore, PauseStore
 from identity.authority import Authority
 from identity.directory import Directory
 from identity.linking import Linking
@@ -38,6 +42,7 @@ from identity.ports import AccountStore
 
 _FOR_STRANGERS = frozenset({Command.HELP, Command.PRIVACY, Command.STATUS})
 """What needs no account."""
+_NAMING_WHAT_GOES = frozenset({Command.FORGET, Command.GROUP_FORGET})
 LONGEST_TO_REMEMBER = 1_000
 """Characters. A longer text that begins with 「记住」 is a document; the judge reads it after the answer."""
 
@@ -63,10 +68,25 @@ class Commands:
         linking: Linking,
         status: StatusReport,
         alerts: Alerts,
+        pauses: PauseStore,
+        export: Export,
         wording: Wording,
         clock: Clock,
     ) -> None:
-        self._memory = MemoryCommands(facts, window, forget, lines, wording)
+        self._memory = MemoryCommands(facts, pauses, wording)
+        self._correcting = CorrectCommands(facts, wording)
+        self._exporting = ExportCommands(export, wording)
+        self._pausing = PauseCommands(pauses, wording)
+        self._forgetting = ForgetCommands(
+            forget=forget,
+            window=window,
+            lines=lines,
+            confirmations=confirmations,
+            audit=audit,
+            wording=wording,
+            clock=clock,
+            clear=lambda asker: self._clearing.ask_for_self(asker),
+        )
         self._people = PeopleCommands(directory, authority, wording)
         self._held = HeldAnswers(deliveries, wording)
         self._groups = GroupCommands(
@@ -108,6 +128,7 @@ class Commands:
             wording=wording,
             clock=clock,
             others={UNLINK: self._linking.unlink, LEAVE: self._leaving.leave},
+            forgetting=self._forgetting,
         )
         self._authority = authority
         self._status = status
@@ -135,7 +156,8 @@ class Commands:
             return CommandReply(text="") if page is None and context.has_waited else page
         if call.command is Command.HUMAN:
             return CommandReply(text=await self._ask_for_human(asker), decided_by=HUMAN)
-        return _reply(await self._carry_out(call, asker) or self._nothing_to_do(call))
+        answer = await self._carry_out(call, asker) or self._nothing_to_do(call)
+        return _reply(answer, hides_question=call.command in _NAMING_WHAT_GOES)
 
     def _nothing_to_do(self, call: Call) -> str | None:
         """Plain words may have been talk; a slash never is."""
@@ -149,16 +171,29 @@ class Commands:
                 return await self._people.claim(asker, call.argument)
             case Command.FIND:
                 return await self._people.find(asker, call.argument)
+            case Command.CLEAR:
+                return await self._clearing.ask(asker, call.argument)
+            case Command.CONFIRM:
+                return await self._clearing.confirm(asker)
+            case _:
+                return await self._about_memory(call, asker)
+
+    async def _about_memory(self, call: Call, asker: Asker) -> str | None:
+        match call.command:
             case Command.MEMORY:
                 return await self._memory.show(asker)
             case Command.REMEMBER:
                 return await self._memory.remember(asker, call.argument)
             case Command.FORGET:
-                return await self._memory.forget(asker, call.argument)
-            case Command.CLEAR:
-                return await self._clearing.ask(asker, call.argument)
-            case Command.CONFIRM:
-                return await self._clearing.confirm(asker)
+                return await self._forgetting.forget(asker, call)
+            case Command.CORRECT:
+                return await self._correcting.correct(asker, call.argument)
+            case Command.EXPORT:
+                return await self._exporting.export(asker, call.argument)
+            case Command.PAUSE:
+                return await self._pausing.pause(asker)
+            case Command.RESUME:
+                return await self._pausing.resume(asker)
             case _:
                 return await self._about_accounts(call, asker)
 
@@ -259,5 +294,5 @@ def _recognise(text: str) -> Call | None:
     return None if words is None else Call(command=Command.REMEMBER, argument=words, is_plain=True)
 
 
-def _reply(text: str | None) -> CommandReply | None:
-    return None if text is None else CommandReply(text=text)
+def _reply(text: str | None, *, hides_question: bool = False) -> CommandReply | None:
+    return None if text is None else CommandReply(text=text, hides_question=hides_question)

@@ -1,24 +1,25 @@
-"""`/readyz`, `/healthz/memory` and `/metrics`: for monitors on this machine.
+"""`/readyz`, `/healthz/memory` and `/metrics`, for monitors on this machine, and whatever route the house adds.
 
 Invariant: nothing is answered to a request for another host's name: a web page that has its name point to
 127.0.0.1 could else read what is here.
 """
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
+from bot.console.answering import HEADERS, as_json
 from bot.conversation.errors import StoreUnavailable
 from bot.health import Readiness
 
 HOSTS = ["127.0.0.1", "localhost"]
 PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
-_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 class Watch(Protocol):
@@ -33,8 +34,8 @@ class Watch(Protocol):
     async def exposition(self) -> bytes: ...
 
 
-def make_app(watch: Watch) -> Starlette:
-    """The application of the second server."""
+def make_app(watch: Watch, more: Sequence[Route] = ()) -> Starlette:
+    """The application of the second server. `more`: routes that see to their own authentication."""
 
     async def readyz(_: Request) -> Response:
         """503 only when unready: what is degraded still answers people."""
@@ -44,26 +45,23 @@ def make_app(watch: Watch) -> Starlette:
             for name, finding in readiness.findings.items()
         }
         status = 503 if readiness.status == "unready" else 200
-        return _json({"status": readiness.status, "checks": checks}, status)
+        return as_json({"status": readiness.status, "checks": checks}, status)
 
     async def memory(_: Request) -> Response:
         try:
-            return _json(await watch.memory(), 200)
+            return as_json(await watch.memory(), 200)
         except StoreUnavailable:
-            return _json({"error": "数据库没有回答"}, 503)
+            return as_json({"error": "数据库没有回答"}, 503)
 
     async def metrics(_: Request) -> Response:
-        return Response(await watch.exposition(), headers=_HEADERS, media_type=PROMETHEUS_TEXT)
+        return Response(await watch.exposition(), headers=HEADERS, media_type=PROMETHEUS_TEXT)
 
     return Starlette(
         routes=[
             Route("/readyz", readyz),
             Route("/healthz/memory", memory),
             Route("/metrics", metrics),
+            *more,
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)],
     )
-
-
-def _json(content: object, status: int) -> Response:
-    return JSONResponse(content, status, headers=_HEADERS)

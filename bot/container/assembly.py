@@ -22,12 +22,14 @@ from bot.commands.context import StatusReport
 from bot.commands.parsing import is_slash_command, is_switching_on
 from bot.container.channels import Channels
 from bot.container.models import Models
+from bot.container.recalling import Recalling
 from bot.container.stores import Stores
 from bot.conversation.message import AccountKey
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
 from bot.dressing import Dressing
 from bot.erasing import Erasing
+from bot.explaining import Explaining
 from bot.first_contact import FirstContact
 from bot.groups.group_chats import GroupChats
 from bot.groups.lines import GroupLines
@@ -39,23 +41,22 @@ from bot.journal import Journal
 from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.retrieval import Retrieval
 from bot.leaving import Leaving
-from bot.memory.consolidation import Consolidation
+from bot.memory.consolidation import Consolidation, Summaries
 from bot.memory.forget import Forget
 from bot.memory.judge import ModelJudge, RuleJudge, load_judge_prompt
 from bot.memory.ports import TurnWindow
-from bot.memory.recall import Recall
+from bot.memory.revising import Revising
+from bot.memory.summary import SummaryRule
 from bot.metering import MeteredJudge
 from bot.metrics import Metrics
 from bot.pacing import Pace
 from bot.persona import Personas
-from bot.pointing import Pointing
 from bot.quick_replies import QuickReplies
 from bot.reactions import Reactions
 from bot.recollection import Recollection
 from bot.rules.faq_file import FaqFile
 from bot.settings import Settings
 from bot.storage.vectors.flat import FaissFlat
-from bot.storage.vectors.person_index import PersonIndex
 from bot.union_lookup import UnionLookup
 from identity.authority import Authority
 from identity.directory import Directory
@@ -131,12 +132,14 @@ class Assembly:
             ),
             quick_replies=quick_replies,
             commands=commands,
-            pointing=Pointing(stores.entities, settings.memory.recall_k, self._product_names),
+            pointing=self._recalling.pointing(),
             checking=CheckingLine(say_meanwhile, wording, is_on=settings.memory.checking_line),
             recollection=Recollection(
-                recall=Recall(facts=stores.facts, index=self._index(), clock=clock),
+                recall=self._recalling.recall(),
                 directory=self.directory,
                 metrics=self.metrics,
+                log=stores.turn_log,
+                budget_tokens=settings.memory.recall_budget_tokens,
             ),
             retrieval=Retrieval(stores.passages, FaissFlat, self.models.embedder, self.catalogue),
             knowledge_k=settings.knowledge.k,
@@ -153,6 +156,9 @@ class Assembly:
             clock=clock,
             journal=self.journal,
         )
+
+    def explaining(self) -> Explaining:
+        return self._recalling.explaining(self.window)
 
     def _groups(self) -> GroupChats:
         group = self.settings.group
@@ -184,10 +190,23 @@ class Assembly:
             facts=self.stores.facts,
             embedder=self.models.embedder,
             products=self._product_names,
+            summaries=self._summaries(),
+            revising=Revising(self.stores.facts, self.stores.turn_log, shows_known=model is not None),
         )
 
+    def _summaries(self) -> Summaries | None:
+        memory = self.settings.memory
+        if not memory.summary_after_turns:
+            return None
+        rule = SummaryRule(
+            after_turns=memory.summary_after_turns,
+            keeps=memory.summary_keeps,
+            budget_tokens=memory.short_term_budget_tokens,
+        )
+        return Summaries(reader=self.stores.summaries, rule=rule, window=self.window)
+
     async def _product_names(self) -> Sequence[str]:
-        return tuple((await self.catalogue.catalogue()).product_names())
+        return (await self.catalogue.catalogue()).product_names()
 
     def parts_in_use(self) -> Mapping[str, str]:
         """For the operator: what answers, embeds and remembers."""
@@ -217,7 +236,7 @@ class Assembly:
         return Commands(
             facts=stores.facts,
             window=self.window,
-            forget=Forget(stores.facts),
+            forget=Forget(stores.facts, stores.turn_log),
             erasing=erasing,
             lines=self.lines,
             switch=self.switch,
@@ -230,14 +249,20 @@ class Assembly:
             linking=self.linking,
             status=status,
             alerts=self.alerts,
+            pauses=stores.pauses,
+            export=stores.export,
             wording=self.wording,
             clock=self.clock,
         )
 
-    def _index(self) -> PersonIndex:
-        embedder = self.models.embedder
-        return PersonIndex(
-            self.stores.facts, self.clock, model_id=lambda: embedder.model_id if embedder is not None else ""
+    @property
+    def _recalling(self) -> Recalling:
+        return Recalling(
+            settings=self.settings,
+            stores=self.stores,
+            models=self.models,
+            products=self._product_names,
+            clock=self.clock,
         )
 
     def _answerer(self) -> Answerer:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from bot.assistant import Pictures
+from bot.answering.question import Pictures
 from bot.conversation.message import Message
 from bot.delivery import Outbox
 from bot.union_lookup import UnionIds

@@ -143,6 +143,7 @@ class House:
             parts=assembly.parts_in_use(),
             troubles=self._troubles,
         )
+        self.explaining = assembly.explaining()
         self.assistant = assembly.assistant(
             status=self.status.report,
             was_unreached=self.desk.was_unreached,
@@ -155,6 +156,7 @@ class House:
         self.worker = Worker(
             jobs=self.stores.jobs,
             deliveries=self.stores.deliveries,
+            ledger=self.stores.ledger,
             consolidation=assembly.consolidation(),
             turnstile=self.turnstile,
             pace=self._pace,
@@ -232,16 +234,31 @@ class House:
             await self._extractive.warm()
         spare_what_stays()
 
+    @property
+    def _most_turns(self) -> int:
+        """Of a window: what no summary tells of yet has to be in it."""
+        return max(self.settings.memory.short_term_turns, self.settings.memory.summary_after_turns)
+
     def _make_window_cache(self) -> RedisTurnWindow | None:
         url = self.settings.redis.url
         if not url:
             return None
-        return RedisTurnWindow(open_redis(url), limit=self.settings.memory.short_term_turns)
+        return RedisTurnWindow(open_redis(url), limit=self._most_turns)
 
     def _make_window(self) -> ShortTermMemory:
         memory = self.settings.memory
-        turns = SqlTurnWindow(self.stores.database, limit=memory.short_term_turns)
-        return ShortTermMemory(turns, self._window_cache, budget_tokens=memory.short_term_budget_tokens)
+        turns = SqlTurnWindow(
+            self.stores.database,
+            limit=memory.short_term_turns,
+            most_fresh=memory.summary_after_turns,
+            has_summaries=memory.summary_after_turns > 0,
+        )
+        return ShortTermMemory(
+            turns,
+            self._window_cache,
+            budget_tokens=memory.short_term_budget_tokens,
+            most_turns=memory.short_term_turns,
+        )
 
     def _wake_worker(self) -> None:
         self.worker.wake()

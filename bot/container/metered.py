@@ -10,6 +10,7 @@ from bot.conversation.ports import Clock, Matrix
 from bot.conversation.scope import Scope
 from bot.memory.entities import SeenEntity
 from bot.memory.fact import NewFact
+from bot.memory.summary import NewSummary
 from bot.metrics import Metrics
 from bot.ports import DeliveryState
 from bot.storage.forget_ledger import ForgetLedger
@@ -37,10 +38,18 @@ class MeteredFacts(SqlFacts):
         source_turn: int | None,
         job: int | None = None,
         entities: Sequence[SeenEntity] = (),
+        summary: NewSummary | None = None,
     ) -> tuple[int, ...]:
         with self._seconds.time():
             return await super().keep(
-                scope, facts, vectors, model_id, source_turn=source_turn, job=job, entities=entities
+                scope,
+                facts,
+                vectors,
+                model_id,
+                source_turn=source_turn,
+                job=job,
+                entities=entities,
+                summary=summary,
             )
 
     async def add_vectors(

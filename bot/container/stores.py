@@ -14,6 +14,7 @@ from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql.accounts import SqlAccounts
 from bot.storage.sql.audit import SqlAudit
 from bot.storage.sql.backup import prune_automatic
+from bot.storage.sql.closed_facts import SqlClosedFacts
 from bot.storage.sql.confirmations import SqlConfirmations
 from bot.storage.sql.database import Database
 from bot.storage.sql.deliveries import PROMISE, SqlDeliveries
@@ -28,9 +29,12 @@ from bot.storage.sql.link_codes import SqlLinkCodes
 from bot.storage.sql.openids import SqlOpenids
 from bot.storage.sql.parking import SqlParking
 from bot.storage.sql.passages import SqlPassages
+from bot.storage.sql.pausing import SqlPauses
 from bot.storage.sql.phones import SqlPhones
 from bot.storage.sql.reembedding import SqlVectors
+from bot.storage.sql.summaries import SqlSummaries
 from bot.storage.sql.tallies import SqlTallies
+from bot.storage.sql.turn_log import SqlTurnLog
 from bot.storage.sql.union_asks import SqlUnionAsks
 
 PRUNE_SECONDS = 3600.0
@@ -79,6 +83,7 @@ class Stores:
         self._peppers = peppers
         self.accounts = SqlAccounts(database, clock)
         self.audit = SqlAudit(database, clock)
+        self.closed_facts = SqlClosedFacts(database, clock)
         self.confirmations = SqlConfirmations(database, clock)
         self.deliveries = MeteredDeliveries(database, clock, metrics=metrics)
         self.entities = SqlEntities(database)
@@ -89,10 +94,13 @@ class Stores:
         self.ledger = SqlLedger(database, clock)
         self.link_codes = SqlLinkCodes(database)
         self.parking = SqlParking(database, clock, self.forgotten)
+        self.pauses = SqlPauses(database, clock)
         self.passages = SqlPassages(database, clock)
         self.openids = SqlOpenids(database, clock)
         self.phones = SqlPhones(database, clock)
+        self.summaries = SqlSummaries(database)
         self.tallies = SqlTallies(database, clock)
+        self.turn_log = SqlTurnLog(database)
         self.union_asks = SqlUnionAsks(database)
         self.vectors = SqlVectors(database, clock)
         self.wechat_replies = WeChatReplies(self.deliveries)

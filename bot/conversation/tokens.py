@@ -9,5 +9,5 @@ def estimate_tokens(text: str) -> int:
 
     A rule of thumb that errs upwards on Chinese; never zero for a text.
     """
-    wide = sum(1 for character in text if character >= "\u2e80")
+    wide = sum(map("\u2e80".__le__, text))
     return wide + (len(text) - wide + 3) // 4

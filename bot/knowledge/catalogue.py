@@ -68,10 +68,11 @@ class Catalogue:
                 self._names.add(name, number)
         self._folded = [content(" ".join((each.name, each.text))) for each in self.products]
         self._bm25 = Bm25([each.text for each in self.products])
+        self._product_names = tuple(name for each in self.products for name in (each.name, *each.aliases))
 
     def product_names(self) -> tuple[str, ...]:
         """All names and aliases, as written: the words that mean a product."""
-        return tuple(name for product in self.products for name in (product.name, *product.aliases))
+        return self._product_names
 
     def named_in(self, text: str) -> tuple[Product, ...]:
         """The products that a text names or plainly points at, in the order it does; at most

@@ -1,25 +1,43 @@
-"""Turn a turn into memory: judge it, keep its facts with their vectors and what it names, and finish the job.
+"""Turn a turn into memory: judge it, keep its facts with their vectors and what it names, condense the turns before it
+when they are due, and finish the job.
 
-Invariant: facts, vectors, entities and the finished job are one transaction of the store, so a turn is consolidated
-once or not at all; without an embedder the facts are kept all the same and embedded later.
+Invariant: facts, vectors, entities, summary and the finished job are one transaction of the store, so a turn is
+consolidated once or not at all; without an embedder the facts are kept all the same and embedded later. One model call
+serves all of it.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from bot.conversation.errors import EmbedderUnavailable, JideError
 from bot.conversation.ports import Embedder, Matrix
 from bot.conversation.scope import AccountId, Scope
 from bot.conversation.turn import Turn
+from bot.memory.fact import NewFact
 from bot.memory.judge import Judge, Judgement
-from bot.memory.naming import named_in
-from bot.memory.ports import FactKeeper
+from bot.memory.naming import named_in, promise_facts, promised_in
+from bot.memory.ports import FactKeeper, SummaryReader, TurnWindow
+from bot.memory.revising import Revising
+from bot.memory.summarising import by_rules
+from bot.memory.summary import DueSummary, SummaryRule
 
 BACKLOG_BATCH = 32
 """Facts embedded behind one job: about a second of CPU with the built-in model."""
 
 REMEMBERED_SCOPES = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summaries:
+    """What keeps the rolling summaries."""
+
+    reader: SummaryReader
+    rule: SummaryRule
+    window: TurnWindow
+    """Dropped when a summary was kept: a cached copy has not got it."""
+
 
 ProductNames: TypeAlias = Callable[[], Awaitable[Sequence[str]]]
 
@@ -39,20 +57,29 @@ class Consolidation:
         facts: FactKeeper,
         embedder: Embedder | None,
         products: ProductNames = no_products,
+        summaries: Summaries | None = None,
+        revising: Revising | None = None,
     ) -> None:
-        """`products`: the names of the house's goods, which a message may name."""
+        """`products`: the names of the house's goods, which a message may name. `summaries`: None makes none.
+        `revising`: None closes and merges nothing."""
+        self._revising = revising
         self._judge = judge
         self._products = products
+        self._summaries = summaries
         self._facts = facts
         self._embedder = embedder
         self._whole: dict[tuple[AccountId, str, str], None] = {}
         self._asking = asyncio.Lock()
         """Held while a model works for memory: it is shared with people who wait."""
 
-    async def consolidate(self, scope: Scope, turn: Turn, *, job: int, is_group: bool) -> Judgement:
+    async def consolidate(
+        self, scope: Scope, turn: Turn, *, job: int, is_group: bool, tries: int = 0
+    ) -> Judgement:
         """Keep what the person said in a turn that is worth keeping; the job is finished when it returns.
 
-        Only `turn.question`, the person's own words, is looked at. Repeating it is harmless.
+        Only `turn.question`, the person's own words, makes facts about them; of `turn.answer` what the bot promised is
+        kept, as that. Repeating it is harmless. `tries`: how often the
+        model's answer could not be read; turns that are due are then condensed by rules, as they may be why.
 
         Raises:
             ModelUnavailable: nobody judged; an outage should spend none of the job's tries. Here and below no fact
@@ -60,30 +87,64 @@ class Consolidation:
             JideError: the model answered nonsense, and asking again may help.
             StoreUnavailable: nothing was kept.
         """
+        due = await self._due(scope)
+        known = await self._revising.known(scope, turn.question) if self._revising else ()
         try:
             async with self._asking:
-                judgement = await self._judge.judge(turn.question, turn.at, is_group=is_group)
+                judgement = await self._judge.judge(
+                    turn.question, turn.at, is_group=is_group, due=None if tries else due, known=known
+                )
             if not judgement.understood:
                 raise JideError("the model's judgement could not be read")
         except JideError:
             await self._keep_named(scope, turn)
             raise
-        vectors = await self._embed([fact.text for fact in judgement.facts])
+        summary = by_rules(due, is_group=is_group) if due and tries else judgement.summary
+        promised = promised_in(turn.answer, turn.at)
+        facts = (*await self._revised(scope, turn, judgement, is_group=is_group), *promise_facts(promised))
+        vectors = await self._embed([fact.text for fact in facts])
         await self._facts.keep(
             scope,
-            judgement.facts,
+            facts,
             vectors,
             self._model_id() if vectors is not None else "",
             source_turn=turn.id,
             job=job,
-            entities=named_in(turn.question, turn.at, judgement.entities, await self._products()),
+            entities=(
+                *named_in(turn.question, turn.at, judgement.entities, await self._products()),
+                *promised,
+            ),
+            summary=due.made(summary) if due and summary else None,
         )
-        await self._make_whole(scope, has_vectors=vectors is not None or not judgement.facts)
+        if self._summaries and due and summary:
+            await self._summaries.window.drop(scope)
+        await self._make_whole(scope, has_vectors=vectors is not None or not facts)
         return judgement
+
+    async def _revised(
+        self, scope: Scope, turn: Turn, judgement: Judgement, *, is_group: bool
+    ) -> tuple[NewFact, ...]:
+        """The facts of the turn beside those held. What the person denied is closed at once: it stays so."""
+        if self._revising is None:
+            return judgement.facts
+        confirmed = await self._revising.confirmed(scope, turn, is_group=is_group)
+        revised = await self._revising.revised(scope, turn, judgement.facts, confirmed)
+        if revised.denied:
+            await self._facts.withdraw(scope, revised.denied, turn.at)
+        return revised.facts
+
+    async def _due(self, scope: Scope) -> DueSummary | None:
+        if self._summaries is None:
+            return None
+        talk = await self._summaries.reader.open_talk(scope)
+        return self._summaries.rule.due(talk) if talk is not None else None
 
     async def _keep_named(self, scope: Scope, turn: Turn) -> None:
         """What rules find: it needs no model. The next try finds it there."""
-        named = named_in(turn.question, turn.at, products=await self._products())
+        named = (
+            *named_in(turn.question, turn.at, products=await self._products()),
+            *promised_in(turn.answer, turn.at),
+        )
         if named:
             await self._facts.keep(scope, (), None, "", source_turn=turn.id, entities=named)
 

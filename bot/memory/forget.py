@@ -1,34 +1,55 @@
 """Find what a person means by 「忘记…」, and delete it.
 
 Invariant: only what the words name is deleted: facts that hold them, or most of them, or that belong to
-the topic they are the very name of. Nearness of vectors never deletes anything.
+the topic they are the very name of, and what was said in a time they name. Nearness of vectors never deletes anything.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from bot.conversation.scope import Scope
-from bot.memory.content_words import content_terms, coverage, indexed_terms
+from bot.conversation.turn import Turn
+from bot.memory.broad_topics import is_of_topic
+from bot.memory.content_words import codes, content_terms, coverage, indexed_terms
 from bot.memory.fact import Fact, ForgetReceipt
+from bot.memory.forget_request import ForgetRequest, Means, read_request, strip_around
 from bot.memory.normalise import normalise, searchable
-from bot.memory.ports import FactForgetter
-from bot.memory.topics import topic_named, topics_told
+from bot.memory.numbering import numbered
+from bot.memory.ports import FactForgetter, TurnLog
+from bot.memory.sessions import earlier_session, session_began
+from bot.memory.sought import Sought
+from bot.memory.time_zh import Window
+from bot.memory.topics import topic_named, topics_asked, topics_told
 
 NEEDED_COVERAGE = 0.6
 """The share of the words' terms that a fact must hold: 「北京出差的事」 means the trip, not all of Beijing."""
+TOUCHING_COVERAGE = 0.25
+"""Enough to ask whether it is meant."""
 SHORTEST_NAME = 2
 """Characters: one is part of nearly every turn."""
-JUST_NOW = timedelta(minutes=5)
-"""Facts this close to the newest one belong to 「刚才说的」."""
+LOOKED_BACK = 1_000
+"""Turns whose times tell one talk from another."""
+MOST_TURNS = 100_000
+"""Of a time."""
+_SIDE = re.compile(r"(?:的?(?:方面|相关|有关|问题|状况|情况|细节|历史)|的|上|呢)+$")
+_TICK = timedelta(milliseconds=1)
 
-_JUST_NOW = re.compile(r"刚才|刚刚|方才|just now|just said")
-_AROUND = re.compile(
-    r"^(?:请|把|掉|关于|有关|我|你|咱们?|刚才|刚刚|方才|之前|上次|以前|前面|和你|跟你|对你|说过?的?|讲过?的?|提过?的?|告诉你的?|记住的?|记得的?"
-    r"|那个|那件|这个|这件|的|about|that|my|the|what i (?:just )?(?:said|told you)|just now|\s|[:,\"'])+"
-    r"|(?:的?(?:那件事|这件事|事情|这事|那事|事|话|内容|东西|记忆|信息)|吧|了|啊|哦|[\s.!~,\"'])+$"
-)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What is meant."""
+
+    request: ForgetRequest
+    facts: tuple[Fact, ...] = ()
+    """Oldest first, also those out of view."""
+    turns: tuple[int, ...] = ()
+    """Ids of turns that go whatever they hold."""
+    words: tuple[str, ...] = ()
+    """Turns that hold one of these go too."""
+    is_sure: bool = True
+    """False: the words only touch what was found, so whoever said them is asked first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,57 +57,160 @@ class Forgotten:
     """What was meant, and what its deletion removed."""
 
     facts: tuple[Fact, ...]
-    receipt: ForgetReceipt
+    receipt: ForgetReceipt = field(default_factory=ForgetReceipt)
+
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.facts or self.receipt.turns or self.receipt.summaries or self.receipt.entities)
 
 
 class Forget:
     """Forgetting by words, within one scope."""
 
-    def __init__(self, facts: FactForgetter) -> None:
+    def __init__(self, facts: FactForgetter, log: TurnLog) -> None:
         self._facts = facts
+        self._log = log
 
-    async def find(self, scope: Scope, words: str) -> tuple[Fact, ...]:
-        """The facts a person means. Raises StoreUnavailable."""
-        return meant(words, (await self._facts.fact_sheet(scope)).facts)
+    async def find(self, scope: Scope, words: str, at: datetime) -> Found:
+        """What 「忘记 <words>」 said at `at` means. Raises StoreUnavailable."""
+        request = read_request(words, at)
+        held = sorted(await self._facts.held_facts(scope), key=lambda fact: (fact.said_at, fact.id))
+        match request.means:
+            case Means.ALL:
+                return Found(request=request, facts=tuple(held))
+            case Means.NUMBER:
+                return _by_number(request, held)
+            case Means.LAST:
+                return await self._last(scope, request, held, at)
+            case Means.TIME:
+                return await self._in_window(
+                    scope, request, held, await self._window(scope, request, held, at)
+                )
+            case Means.THING:
+                return await self._thing(scope, words, request, held, at)
 
-    async def forget(self, scope: Scope, words: str) -> Forgotten:
-        """Delete what is meant, and the talk that names it. Raises StoreUnavailable: then nothing may be said to be
-        deleted."""
-        found = await self.find(scope, words)
-        receipt = await self._facts.forget_facts(scope, [fact.id for fact in found], named(words))
-        return Forgotten(facts=found, receipt=receipt)
+    async def forget(self, scope: Scope, found: Found, asked_in: str = "") -> Forgotten:
+        """Delete what is meant, and the talk that names it. `asked_in`: the key of the message that asks. Raises
+        StoreUnavailable: then nothing may be said to be deleted."""
+        receipt = await self._facts.forget_facts(
+            scope, [fact.id for fact in found.facts], found.words, turns=found.turns, asked_in=asked_in
+        )
+        return Forgotten(facts=found.facts, receipt=receipt)
+
+    async def _last(self, scope: Scope, request: ForgetRequest, held: Sequence[Fact], at: datetime) -> Found:
+        """The last statement: one turn with what was kept of it, or one 「记住」."""
+        times = [fact.said_at for fact in held if fact.said_at <= at]
+        times += await self._log.times(scope, 1)
+        if not times:
+            return Found(request=request)
+        last = max(times)
+        return await self._in_window(scope, request, held, Window(start=last, end=last + _TICK))
+
+    async def _in_window(
+        self, scope: Scope, request: ForgetRequest, held: Sequence[Fact], window: Window
+    ) -> Found:
+        turns = await self._turns(scope, window)
+        return Found(request=request, facts=_said_in(window, held), turns=tuple(turn.id for turn in turns))
+
+    async def _thing(
+        self, scope: Scope, words: str, request: ForgetRequest, held: Sequence[Fact], at: datetime
+    ) -> Found:
+        names = named(request.phrase, words)
+        if not (request.is_recent or request.window or request.sessions_back):
+            return _thing_of(request, held, request.phrase, names)
+        window = await self._window(scope, request, held, at)
+        sought = Sought.of(names)
+        turns = [
+            turn
+            for turn in await self._turns(scope, window)
+            if sought.is_in(f"{turn.question} {turn.answer}")
+        ]
+        then = _said_in(window, held)
+        facts = meant(request.phrase, then)
+        near = _near(request.phrase, then, facts)
+        if facts or near or turns or request.is_said_then:
+            ids = tuple(turn.id for turn in turns)
+            return Found(request=request, facts=near or facts, turns=ids, is_sure=not near)
+        return _thing_of(request, held, request.whole, named(request.whole, words))
+
+    async def _window(
+        self, scope: Scope, request: ForgetRequest, held: Sequence[Fact], at: datetime
+    ) -> Window:
+        if request.window is not None:
+            return request.window
+        said = {*(await self._log.times(scope, LOOKED_BACK)), *(fact.said_at for fact in held)}
+        times = sorted((time for time in said if time <= at), reverse=True)
+        if request.sessions_back:
+            return earlier_session(times, at, request.sessions_back)
+        return Window(start=session_began(times, at), end=at + _TICK)
+
+    async def _turns(self, scope: Scope, window: Window) -> tuple[Turn, ...]:
+        return await self._log.between(scope, window.start, window.end, MOST_TURNS)
 
 
-def named(words: str) -> tuple[str, ...]:
-    """The thing that 「忘记 <words>」 names, as it may stand in a turn: as it was written, and normalised. () for
-    「刚才说的」 and for what would be found everywhere."""
-    normal = normalise(words)
-    phrase = _AROUND.sub("", normal)
+def named(phrase: str, words: str) -> tuple[str, ...]:
+    """What `phrase`, the normalised core of `words`, is looked for by in turns: its codes, else itself as it was
+    written, and normalised. () for what would be found everywhere."""
+    if found := codes(phrase):
+        return tuple(sorted(found))
     if len(phrase) < SHORTEST_NAME or not content_terms(phrase):
         return ()
-    at = normal.find(phrase)
-    is_aligned = len(normal) == len(words)
+    at = normalise(words).find(phrase)
+    is_aligned = at >= 0 and len(normalise(words)) == len(words)
     written = words[at : at + len(phrase)] if is_aligned else phrase
     return tuple(dict.fromkeys((written, phrase)))
 
 
-def meant(words: str, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Which of the facts, given oldest first, 「忘记 <words>」 means; in the same order.
+def meant(phrase: str, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Which of the facts, given oldest first, a normalised phrase names; in the same order.
 
-    By containment first, then by topic name (尺码 means 「我穿 M 码」), then by most of the words.
-    「刚才说的」 alone means what was said last.
+    By its codes where it has some, then by containment, then by topic name (尺码 means 「我穿 M 码」), then by most of
+    the words.
     """
-    phrase = _AROUND.sub("", normalise(words))
-    if not phrase:
-        return _last_said(facts) if _JUST_NOW.search(normalise(words)) else ()
     if not content_terms(phrase):
         return ()
+    if found := codes(phrase):
+        return tuple(fact for fact in facts if found & codes(fact.text))
     holding = tuple(fact for fact in facts if _holds(fact.text, phrase))
-    if holding:
-        return holding
-    if named := topic_named(phrase):
-        return tuple(fact for fact in facts if named & topics_told(fact.text))
-    return tuple(fact for fact in facts if coverage(phrase, fact.text) >= NEEDED_COVERAGE)
+    if topic := topic_named(phrase):
+        return tuple(fact for fact in facts if fact in holding or topic & topics_told(fact.text))
+    return holding or tuple(fact for fact in facts if coverage(phrase, fact.text) >= NEEDED_COVERAGE)
+
+
+def _thing_of(request: ForgetRequest, held: Sequence[Fact], phrase: str, names: tuple[str, ...]) -> Found:
+    facts = meant(phrase, held)
+    near = _near(phrase, held, facts)
+    return Found(request=request, facts=near or facts, words=names, is_sure=not near)
+
+
+def _near(phrase: str, held: Sequence[Fact], meant_surely: Sequence[Fact]) -> tuple[Fact, ...]:
+    """With what is meant surely, what belongs to a topic as people name them; () where that adds nothing."""
+    bare = _SIDE.sub("", phrase)
+    touched = frozenset[int]() if meant_surely else topics_asked(phrase)
+    near = tuple(
+        fact
+        for fact in held
+        if fact in meant_surely or is_of_topic(bare, fact.text) or touched & topics_told(fact.text)
+    )
+    if len(near) > len(meant_surely):
+        return near
+    if meant_surely:
+        return ()
+    return tuple(fact for fact in held if coverage(bare, fact.text) >= TOUCHING_COVERAGE)
+
+
+def _by_number(request: ForgetRequest, held: Sequence[Fact]) -> Found:
+    """The memory of that number; with a number alone also what holds it as a word, and then whoever said it is asked."""
+    by_number = numbered(held).get(request.number)
+    holding = meant(request.phrase, held) if request.is_only_number else ()
+    if by_number is None:
+        return Found(request=request, facts=holding, words=named(request.phrase, request.phrase))
+    both = tuple(fact for fact in held if fact in holding or fact.text == by_number.text)
+    return Found(request=request, facts=both, is_sure=len(both) == 1 or not holding)
+
+
+def _said_in(window: Window, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    return tuple(fact for fact in facts if window.start <= fact.said_at < window.end)
 
 
 def _holds(text: str, phrase: str) -> bool:
@@ -98,8 +222,6 @@ def _holds(text: str, phrase: str) -> bool:
     )
 
 
-def _last_said(facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    if not facts:
-        return ()
-    newest = max(fact.said_at for fact in facts)
-    return tuple(fact for fact in facts if newest - fact.said_at <= JUST_NOW)
+def thing_named(words: str) -> str:
+    """The core of words, for what is no order to forget: 「我的鞋码」 → 鞋码."""
+    return strip_around(normalise(words))

@@ -4,7 +4,7 @@ Invariant: pure; scores compare within one question only. docs/decisions/0030-re
 measurements behind the weights.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,13 @@ class Signs:
     importance: NDArray[np.float32]
     age_days: NDArray[np.float32]
     oneself: NDArray[np.float32]
+
+    def of_words(self) -> "Signs":
+        """What it says by meaning and words alone, as a talk's words do: what is lasting, recent or important is said
+        for the message already."""
+        none = np.zeros_like(self.lexical)
+        age = np.full_like(self.lexical, np.inf)
+        return replace(self, topic=none, importance=none, oneself=none, age_days=age)
 
 
 def fuse(signs: Signs, weights: Weights) -> NDArray[np.float32]:

@@ -6,7 +6,8 @@ words and, in groups, claims about others never become facts, whoever judges.
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
@@ -19,13 +20,15 @@ from bot.conversation.lexical import bigram_terms
 from bot.conversation.masking import mask_secrets
 from bot.conversation.ports import ChatLine, ChatModel
 from bot.memory.clauses import clauses_of, is_order, is_reported
-from bot.memory.content_words import codes
+from bot.memory.content_words import codes, content_terms
 from bot.memory.explicit import explicit_memory, facts_of_explicit
 from bot.memory.fact import FactKind, NewFact
 from bot.memory.judgement_format import JUDGEMENT_SCHEMA, ReadEntity, ReadFact, ReadJudgement, read_judgement
 from bot.memory.normalise import normalise, searchable
 from bot.memory.questions import is_question
 from bot.memory.statements import asked_facts, distinct, new_fact, sort_of, stated_facts
+from bot.memory.summarising import by_rules, checked, given
+from bot.memory.summary import DueSummary
 from bot.memory.third_parties import is_about_others
 
 __all__ = ["Judge", "Judgement", "ModelJudge", "RuleJudge", "explicit_memory", "facts_of_explicit"]
@@ -76,6 +79,7 @@ class Judgement:
     keep: bool
     reason: str
     summary: str = ""
+    """Of the turns that were due, where some were; "" leaves them due. Else of the message."""
     facts: tuple[NewFact, ...] = ()
     entities: tuple[ReadEntity, ...] = ()
     """What the model says is named; not yet held against the person's words."""
@@ -88,19 +92,38 @@ class Judgement:
 class Judge(Protocol):
     """Judges one message at a time."""
 
-    async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
-        """`text`: the person's own words, without quotations. Raises ModelUnavailable."""
+    async def judge(
+        self,
+        text: str,
+        said_at: datetime,
+        *,
+        is_group: bool,
+        due: DueSummary | None = None,
+        known: Sequence[str] = (),
+    ) -> Judgement:
+        """`text`: the person's own words, without quotations. `due`: earlier turns to be condensed along with it.
+        `known`: memories of theirs that it may contradict. Raises ModelUnavailable."""
         ...
 
 
 class RuleJudge:
     """First-person statements, in the person's own words. For houses without a model."""
 
-    async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
+    async def judge(
+        self,
+        text: str,
+        said_at: datetime,
+        *,
+        is_group: bool,
+        due: DueSummary | None = None,
+        known: Sequence[str] = (),
+    ) -> Judgement:
+        summary = by_rules(due, is_group=is_group) if due else ""
         if not is_worth_judging(text):
-            return _SMALL
+            return replace(_SMALL, summary=summary)
         facts = stated_facts(text[:LONGEST_JUDGED], said_at, is_group=is_group)
-        return Judgement(keep=bool(facts), reason="statements" if facts else "no statement", facts=facts)
+        reason = "statements" if facts else "no statement"
+        return Judgement(keep=bool(facts), reason=reason, summary=summary, facts=facts)
 
 
 class ModelJudge:
@@ -111,20 +134,37 @@ class ModelJudge:
         self._model = model
         self._prompt = prompt or load_judge_prompt()
 
-    async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
-        if not is_worth_judging(text):
+    async def judge(
+        self,
+        text: str,
+        said_at: datetime,
+        *,
+        is_group: bool,
+        due: DueSummary | None = None,
+        known: Sequence[str] = (),
+    ) -> Judgement:
+        """Who only asks has the turns condensed all the same, once they can't wait; noise never costs a call."""
+        is_worth = is_worth_judging(text)
+        if not is_worth and (due is None or due.can_wait or not asks_something(text)):
             return _SMALL
         masked, _ = mask_secrets(text[:LONGEST_JUDGED])
+        earlier = given(due, is_group=is_group) if due else {}
+        beside = {"known": [mask_secrets(each)[0] for each in known]} if known and is_worth else {}
         # As a JSON string the words can't be taken for instructions around them.
-        said = json.dumps({"said": masked}, ensure_ascii=False)
+        said = json.dumps({"said": masked} | beside | earlier, ensure_ascii=False)
         lines = (ChatLine(role="system", text=self._prompt), ChatLine(role="user", text=said))
         try:
             read = read_judgement(await self._model.complete(lines, schema=JUDGEMENT_SCHEMA))
         except ModelRefused:
-            return _nothing("the provider declined the content")
+            refused = _nothing("the provider declined the content")
+            return replace(refused, summary=by_rules(due, is_group=is_group) if due else "")
         if read is None:
             return Judgement(keep=False, reason="unreadable answer", understood=False)
-        return _checked(read, masked, said_at, is_group=is_group)
+        found = _checked(read, masked, said_at, is_group=is_group) if is_worth else _asked(read)
+        if due is None:
+            return found
+        summary = "" if read.is_summary_cut else checked(read.summary, due)
+        return replace(found, summary=summary or by_rules(due, is_group=is_group))
 
 
 def load_judge_prompt(folder: Path | None = None) -> str:
@@ -150,11 +190,22 @@ def is_worth_judging(text: str) -> bool:
     return bool(_CUES.search(normal)) or not _SMALL_TALK.search(bare)
 
 
+def asks_something(text: str) -> bool:
+    """Nothing but questions, and they name something."""
+    text = text[:LONGEST_JUDGED]
+    return bool(content_terms(text)) and all(clause.is_question for clause in clauses_of(text))
+
+
 _SMALL = Judgement(keep=False, reason="small talk", was_read=False)
 
 
 def _nothing(reason: str) -> Judgement:
     return Judgement(keep=False, reason=reason)
+
+
+def _asked(read: ReadJudgement) -> Judgement:
+    """Of a message that states nothing."""
+    return replace(_nothing(read.reason), entities=tuple(read.entities))
 
 
 def _checked(read: ReadJudgement, said: str, said_at: datetime, *, is_group: bool) -> Judgement:
@@ -176,7 +227,7 @@ def _checked(read: ReadJudgement, said: str, said_at: datetime, *, is_group: boo
 def _fact(fact: ReadFact, said_at: datetime) -> NewFact:
     sort = sort_of(fact.text)
     kind = fact.kind or (sort[0] if sort else FactKind.EVENT)
-    return new_fact(fact.text, said_at, kind, fact.importance)
+    return replace(new_fact(fact.text, said_at, kind, fact.importance), instead_of=fact.supersedes)
 
 
 def _is_sound(fact: str, said: str, *, is_group: bool) -> bool:

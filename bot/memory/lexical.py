@@ -14,6 +14,7 @@ from bot.memory.content_words import content_terms, single_characters
 from bot.memory.fact import Fact, FactKind
 from bot.memory.few_texts import FewTexts, Terms, terms_of
 from bot.memory.normalise import searchable
+from bot.memory.time_zh import Window
 from bot.memory.topics import topics_asked, topics_told
 
 LASTING = (FactKind.IDENTITY, FactKind.PREFERENCE)
@@ -63,6 +64,14 @@ class FactIndex:
     def with_added(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         """Its facts and these, by time."""
         return tuple(sorted((*self.facts, *facts), key=lambda fact: (fact.said_at, fact.id)))
+
+    def said_in(self, window: Window | None) -> slice:
+        """The rows of what was said in the window, which lie in a row since facts come by time; None: all."""
+        if window is None:
+            return slice(0, len(self.facts))
+        edges = (window.start.timestamp(), window.end.timestamp())
+        first, last = np.searchsorted(self.said_at, edges).tolist()
+        return slice(first, last)
 
     def scores(self, question: str) -> NDArray[np.float32]:
         """`(n,)` float32 ≥ 0: BM25 of the question's content terms, by the order of the facts."""

@@ -46,6 +46,12 @@ def number_forms(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(_LATELY)
+def with_digits(normal: str) -> str:
+    """A normalised text with the Chinese numerals before a unit in digits: 四十三码 → 43码."""
+    return _NUMERAL.sub(_in_digits, normal)
+
+
+@lru_cache(_LATELY)
 def searchable(text: str) -> str:
     """The normalised text followed by its number forms: what is indexed and what is asked."""
     normal = normalise(text)
@@ -60,6 +66,11 @@ def _number(numeral: str) -> int | None:
         return int(cn2an.cn2an(numeral.replace("〇", "零"), "normal"))
     except ValueError:
         return None
+
+
+def _in_digits(found: re.Match[str]) -> str:
+    number = _number(found[1])
+    return found.group() if number is None else f"{number}{found[2]}"
 
 
 def _decode(escapes: re.Match[str]) -> str:

@@ -13,6 +13,7 @@ from bot.conversation.scope import PersonId, Scope
 from bot.conversation.turn import Turn
 from bot.memory.entities.entity import SeenEntity
 from bot.memory.fact import Fact, ForgetReceipt, MemoryVersion, NewFact
+from bot.memory.summary import NewSummary, OpenTalk, RecentTalk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,36 +45,58 @@ class VectorSheet:
 class TurnWindow(Protocol):
     """Short-term memory: the last turns of a scope, oldest first."""
 
-    async def recent(self, scope: Scope) -> tuple[Turn, ...]:
-        """At most the configured number of turns. Raises StoreUnavailable."""
+    async def recent(self, scope: Scope) -> RecentTalk:
+        """At most the configured number of turns, or all that no summary tells of. Raises StoreUnavailable."""
         ...
 
     async def append(self, scope: Scope, turn: Turn) -> None:
         """Add a *committed* turn. Idempotent by turn id. Raises StoreUnavailable."""
         ...
 
-    async def drop(self, scope: Scope) -> None:
-        """Forget the window (the turns themselves live in SQL). Raises StoreUnavailable."""
+    async def drop(self, scope: Scope, *, for_good: bool = False) -> None:
+        """Forget the window (the turns themselves live in SQL). `for_good`: of words that were forgotten, so that no
+        file of a cache keeps them either. Raises StoreUnavailable."""
+        ...
+
+
+class TurnLog(Protocol):
+    """Everything said in a scope, as it was said."""
+
+    async def times(self, scope: Scope, limit: int) -> tuple[datetime, ...]:
+        """When the last `limit` turns were said, newest first. Raises StoreUnavailable."""
+        ...
+
+    async def between(self, scope: Scope, start: datetime, end: datetime, limit: int) -> tuple[Turn, ...]:
+        """The last `limit` turns of a half-open window, oldest first. Raises StoreUnavailable."""
+        ...
+
+
+class TurnBefore(Protocol):
+    """What was said just before."""
+
+    async def before(self, scope: Scope, turn: int) -> Turn | None:
+        """The turn of the scope's account in its place that came before this one. Raises StoreUnavailable."""
         ...
 
 
 class WindowCache(Protocol):
     """A quicker copy of the windows, which may lose any of them at any time."""
 
-    async def recent(self, scope: Scope) -> tuple[Turn, ...]:
-        """The copied window, oldest first; empty when there is no copy. Raises StoreUnavailable."""
+    async def recent(self, scope: Scope) -> RecentTalk:
+        """The copied window; without turns when there is no copy. Raises StoreUnavailable."""
         ...
 
     async def append(self, scope: Scope, turn: Turn) -> bool:
         """Add a turn to the copy, if there is one, and say so. Idempotent. Raises StoreUnavailable."""
         ...
 
-    async def refill(self, scope: Scope, turns: Sequence[Turn]) -> None:
-        """Put these in place of the copy. Raises StoreUnavailable."""
+    async def refill(self, scope: Scope, talk: RecentTalk) -> None:
+        """Put this in place of the copy. Raises StoreUnavailable."""
         ...
 
-    async def drop(self, scope: Scope) -> None:
-        """Delete every copy of the person, in every place and of every epoch. Raises StoreUnavailable."""
+    async def drop(self, scope: Scope, *, for_good: bool = False) -> None:
+        """Delete every copy of the person, in every place and of every epoch; `for_good`, also from what the cache
+        keeps on disk. Raises StoreUnavailable."""
         ...
 
 
@@ -96,14 +119,35 @@ class FactReader(Protocol):
 class FactForgetter(FactReader, Protocol):
     """Facts that can be found and deleted."""
 
+    async def held_facts(self, scope: Scope) -> tuple[Fact, ...]:
+        """All that is held of a scope, also what later facts closed and what has expired. Raises StoreUnavailable."""
+        ...
+
     async def forget_facts(
-        self, scope: Scope, fact_ids: Sequence[int], words: Sequence[str] = ()
+        self,
+        scope: Scope,
+        fact_ids: Sequence[int],
+        words: Sequence[str] = (),
+        *,
+        turns: Sequence[int] = (),
+        asked_in: str = "",
     ) -> ForgetReceipt:
         """Delete these facts, their vectors and the turns they came from, if they are in `scope`, with them all of the
-        scope that have the same text; and the turns there that hold one of `words`, also where no fact is named.
+        scope that have the same text; these `turns` of it; and the turns there that hold one of `words`, a text or a
+        code of the facts, also where no fact is named.
 
-        Ids of anyone else are ignored without a word. After it returns no byte is left on disk.
+        Ids of anyone else are ignored without a word. `asked_in`: the key of the message that asks, whose words go
+        too. After it returns no byte is left on disk.
         """
+        ...
+
+
+class FactCorrector(Protocol):
+    """Facts that later ones close."""
+
+    async def supersede(self, scope: Scope, fact_ids: Sequence[int], by: int) -> int:
+        """Close these facts of the scope, and all of it with the same texts, because its fact `by` contradicts them:
+        they leave the view, and are not erased. Returns how many were open. Raises StoreUnavailable."""
         ...
 
 
@@ -144,15 +188,24 @@ class FactKeeper(Protocol):
         source_turn: int | None,
         job: int | None = None,
         entities: Sequence[SeenEntity] = (),
+        summary: NewSummary | None = None,
     ) -> tuple[int, ...]:
-        """Store facts and vectors and what was named, and finish `job`, in one transaction.
+        """Store facts and vectors, what was named and a summary, and finish `job`, in one transaction.
 
         `vectors` is None when no embedder answered: the facts are then found by keyword and
         embedded later. A fact whose text the account itself already holds here is stored once; reading
         shows equal texts of linked accounts once, the one stored first. An entity that was seen within a minute before
-        is stored once too. An older epoch stores nothing. Returns the ids of the facts newly stored; durable when it
-        returns.
+        is stored once too. A summary is left out when anything it was made of is gone or has changed. An older epoch
+        stores nothing. Returns the ids of the facts newly stored; durable when it returns.
+
+        A fact that `repeats` another of the account here, or has its text, raises that one (when it was last said, its
+        importance, its life) and is no memory of its own. What a fact `closes` of the scope leaves the view.
         """
+        ...
+
+    async def withdraw(self, scope: Scope, fact_ids: Sequence[int], at: datetime) -> int:
+        """Close these facts of the scope, which the person denied at `at`: nothing takes their place. Returns how many
+        were open. Idempotent. Raises StoreUnavailable."""
         ...
 
     async def without_vector(self, scope: Scope, model_id: str, limit: int) -> tuple[Fact, ...]:
@@ -167,6 +220,17 @@ class FactKeeper(Protocol):
         self, scope: Scope, fact_ids: Sequence[int], vectors: Matrix, model_id: str
     ) -> None:
         """Give stored facts their vectors. Drops the shelf's vectors of any other model first."""
+        ...
+
+
+class SummaryReader(Protocol):
+    """What is to be condensed of a talk."""
+
+    async def open_talk(self, scope: Scope) -> OpenTalk | None:
+        """The account's own turns in the place that no summary tells of. None: it has said nothing there.
+
+        Raises StoreUnavailable.
+        """
         ...
 
 
@@ -199,13 +263,18 @@ class VectorStore(Protocol):
         ...
 
 
-class FactStore(FactForgetter, FactKeeper, PersonClearer, PlaceClearer, VectorStore, Protocol):
+class FactStore(FactForgetter, FactCorrector, FactKeeper, PersonClearer, PlaceClearer, VectorStore, Protocol):
     """Long-term memory, whole: what storage implements."""
 
 
 class VectorIndex(Protocol):
     """Exact search over one scope's vectors."""
 
-    async def search(self, scope: Scope, query: Vector, k: int) -> list[tuple[int, float]]:
-        """(fact id, inner product), best first; always as of the store's present version."""
+    async def search(
+        self, scope: Scope, query: Vector, k: int, among: Sequence[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """(fact id, inner product), best first; always as of the store's present version.
+
+        `among`: the ids of the facts that compete; None: all.
+        """
         ...

@@ -5,8 +5,11 @@ from one scope to the next but indexes that are checked against that version at 
 """
 
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeAlias
 
 import anyio.to_thread
 import numpy as np
@@ -19,6 +22,9 @@ from bot.memory.fusion import Signs, Weights, fuse
 from bot.memory.lexical import FEW_FACTS, FactIndex
 from bot.memory.ports import FactReader, VectorIndex
 from bot.memory.questions import is_about_oneself
+from bot.memory.talk import TALK_WEIGHT, Talk
+from bot.memory.time_zh import Window
+from bot.memory.trace import Trace, trace_of
 
 DENSE_DEPTH = 200
 """Nearest vectors taken into the fusion. Re-ranking 20 loses a third of the best five, 200 none
@@ -30,6 +36,9 @@ MAX_INDEX_AGE = timedelta(minutes=10)
 INLINE_FACTS = 30
 """Facts not read before. Up to here building an index takes less than 3 ms; a thread spares the loop more."""
 SECONDS_A_DAY = 86_400.0
+
+Ranker: TypeAlias = Callable[[Signs], NDArray[np.float32]]
+"""`(n,)` float32 of n memories' signs, higher is better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,37 +74,97 @@ class Recall:
     """Recall over a fact store and a vector index."""
 
     def __init__(
-        self, *, facts: FactReader, index: VectorIndex, clock: Clock, weights: Weights | None = None
+        self,
+        *,
+        facts: FactReader,
+        index: VectorIndex,
+        clock: Clock,
+        weights: Weights | None = None,
+        ranker: Ranker | None = None,
+        talk_weight: float = TALK_WEIGHT,
     ) -> None:
+        """`ranker`: `fuse` with `weights` where it is left out. `talk_weight`: of the talk a question goes on, against
+        1 for the question."""
+        self._talk_weight = talk_weight
         self._facts = facts
         self._index = index
         self._clock = clock
-        self._weights = weights or Weights()
+        self._rank = ranker or partial(fuse, weights=weights or Weights())
         self._cache: OrderedDict[tuple[PersonId, str], _Cached] = OrderedDict()
         self._held = 0
         """Facts over all cached indexes."""
 
     async def recall(
-        self, scope: Scope, question: str, k: int, query_vector: Vector | None = None
+        self,
+        scope: Scope,
+        question: str,
+        k: int,
+        query_vector: Vector | None = None,
+        window: Window | None = None,
+        talk: Talk | None = None,
     ) -> Recalled:
         """At most `k` memories, best first; `complexity.k_of` tells how many a question deserves.
 
         `query_vector` is the question's embedding, made once per message by the caller and shared
-        with knowledge retrieval. Without it the words decide, and `degraded` says so.
+        with knowledge retrieval. Without it the words decide, and `degraded` says so. With a `window` only what
+        was said in it competes. A `talk` that the question goes on is looked for with it.
 
         Raises:
             StoreUnavailable: the store could not be asked.
         """
         index = await self._fact_index(scope)
         degraded = query_vector is None
-        if not index.facts:
+        rows = index.said_in(window)
+        if not index.facts[rows]:
             return Recalled(facts=(), degraded=degraded)
-        dense = await self._dense(scope, index, query_vector) if query_vector is not None else None
-        signs = self._signs(index, question, dense)
-        scores = fuse(signs, self._weights)
-        best: list[int] = np.argsort(-scores, kind="stable")[: max(k, 0)].tolist()
+        signs, scores = await self._ranked(scope, index, rows, question, query_vector, talk)
+        dense = signs.dense
+        order = np.argsort(-scores[rows], kind="stable")[: max(k, 0)]
+        best: list[int] = (order + rows.start).tolist()
         found = tuple(_recalled(index.facts[row], row, scores, dense, signs.lexical) for row in best)
         return Recalled(facts=found, degraded=degraded)
+
+    async def trace(
+        self,
+        scope: Scope,
+        question: str,
+        k: int,
+        query_vector: Vector | None = None,
+        window: Window | None = None,
+        talk: Talk | None = None,
+        *,
+        budget_tokens: int,
+        closed: Sequence[Fact] = (),
+    ) -> Trace:
+        """As `recall`, with every candidate and why it isn't taken. `closed`: facts that compete no more.
+
+        Raises:
+            StoreUnavailable: the store could not be asked.
+        """
+        index = await self._fact_index(scope)
+        rows = index.said_in(window)
+        signs, scores = await self._ranked(scope, index, rows, question, query_vector, talk)
+        return trace_of(index.facts, rows, signs, scores, k, budget_tokens, closed)
+
+    async def _ranked(
+        self,
+        scope: Scope,
+        index: FactIndex,
+        rows: slice,
+        question: str,
+        query: Vector | None,
+        talk: Talk | None,
+    ) -> tuple[Signs, NDArray[np.float32]]:
+        """What speaks for each memory, and `(n,)` scores. Over all of them, so that small differences between the few
+        of a window stay small beside words they share."""
+        dense = await self._dense(scope, index, rows, query) if query is not None else None
+        signs = self._signs(index, question, dense)
+        scores = self._rank(signs)
+        if talk is None:
+            return signs, scores
+        dense = await self._dense(scope, index, rows, talk.vector) if talk.vector is not None else None
+        about = self._signs(index, talk.text, dense).of_words()
+        return signs, (scores + self._talk_weight * self._rank(about)).astype(np.float32)
 
     async def _fact_index(self, scope: Scope) -> FactIndex:
         """Who chats adds a memory with each message: what was added since is read alone."""
@@ -132,9 +201,12 @@ class Recall:
             _, oldest = self._cache.popitem(last=False)
             self._held -= len(oldest.index.facts)
 
-    async def _dense(self, scope: Scope, index: FactIndex, query: Vector) -> NDArray[np.float32]:
-        """`(n,)` inner products by the order of the facts, NaN where there is none."""
+    async def _dense(self, scope: Scope, index: FactIndex, rows: slice, query: Vector) -> NDArray[np.float32]:
+        """`(n,)` inner products by the order of the facts, NaN where there is none. `rows`: those that compete."""
         found = dict(await self._index.search(scope, query, DENSE_DEPTH))
+        competing = [fact.id for fact in index.facts[rows]]
+        if len(competing) < len(index.facts) and len(index.facts) > DENSE_DEPTH:
+            found.update(await self._index.search(scope, query, DENSE_DEPTH, competing))
         return np.array([found.get(fact.id, np.nan) for fact in index.facts], np.float32)
 
     def _signs(self, index: FactIndex, question: str, dense: NDArray[np.float32] | None) -> Signs:

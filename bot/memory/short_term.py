@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 from weakref import WeakValueDictionary
 
@@ -19,6 +19,7 @@ from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.conversation.tokens import estimate_tokens
 from bot.conversation.turn import Turn
 from bot.memory.ports import TurnWindow, WindowCache
+from bot.memory.summary import RecentTalk
 
 PAUSE_SECONDS = 5.0
 """A hung cache costs its deadline once in this long, not once per message."""
@@ -47,11 +48,15 @@ class ShortTermMemory:
         cache: WindowCache | None,
         *,
         budget_tokens: int,
+        most_turns: int | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`most_turns`: fewer than are read, where they are read for summaries too. A turn that no summary tells of is
+        shown beyond it, once there is one."""
         self._turns = turns
         self._cache = cache
         self._budget_tokens = budget_tokens
+        self._most_turns = most_turns
         self._monotonic = monotonic
         self._is_cache_away = False
         self._asks_again_at = 0.0
@@ -63,12 +68,11 @@ class ShortTermMemory:
         """A cache is configured and did not answer last time."""
         return self._is_cache_away
 
-    async def recent(self, scope: Scope) -> tuple[Turn, ...]:
-        """Oldest first, within the limits of turns and tokens. Raises StoreUnavailable if SQL does."""
+    async def recent(self, scope: Scope) -> RecentTalk:
+        """Within the limits of turns and tokens. Raises StoreUnavailable if SQL does."""
         if self._cache is None:
-            return within_budget(await self._turns.recent(scope), self._budget_tokens)
-        turns = await self._cached(scope) or await self._read_and_refill(scope)
-        return within_budget(turns, self._budget_tokens)
+            return self._limited(await self._turns.recent(scope))
+        return self._limited(await self._cached(scope) or await self._read_and_refill(scope))
 
     async def append(self, scope: Scope, turn: Turn) -> None:
         """Add a committed turn to the cached window. Never raises for the cache: SQL has the turn."""
@@ -92,7 +96,7 @@ class ShortTermMemory:
                 newest = max(filled.newest, turn.id)
                 self._note_filled(place, _Filled(newest=newest, accounts=filled.accounts))
 
-    async def drop(self, scope: Scope) -> None:
+    async def drop(self, scope: Scope, *, for_good: bool = False) -> None:
         """Forget the cached windows of the person.
 
         Never raises for the cache: what it could not be told to drop is no longer trusted by any
@@ -106,48 +110,56 @@ class ShortTermMemory:
                 return
             # Asked even in a pause: deleting is worth its deadline.
             try:
-                await self._cache.drop(scope)
+                await self._cache.drop(scope, for_good=for_good)
             except StoreUnavailable as error:
                 self._note_failure(error)
             else:
                 self._note_answer()
 
-    async def _cached(self, scope: Scope) -> tuple[Turn, ...]:
-        """The window if it can be trusted, else ()."""
+    def _limited(self, talk: RecentTalk) -> RecentTalk:
+        turns = talk.turns
+        if self._most_turns is not None:
+            fresh = len(talk.fresh) if talk.summaries else 0
+            turns = turns[-max(self._most_turns, fresh) :]
+        turns = within_budget(turns, self._budget_tokens)
+        return talk if turns is talk.turns else replace(talk, turns=turns)
+
+    async def _cached(self, scope: Scope) -> RecentTalk | None:
+        """The window if it can be trusted."""
         filled = self._filled.get(_place(scope))
         if filled is None or scope.account not in filled.accounts:
-            return ()
+            return None
         cache = self._reachable()
         if cache is None:
-            return ()
+            return None
         try:
-            turns = await cache.recent(scope)
+            talk = await cache.recent(scope)
         except StoreUnavailable as error:
             self._note_failure(error)
-            return ()
+            return None
         self._note_answer()
         # Asked again: a drop or a failure may have come between.
         filled = self._filled.get(_place(scope))
-        is_whole = bool(turns) and filled is not None and turns[-1].id >= filled.newest
-        return turns if is_whole else ()
+        is_whole = bool(talk.turns) and filled is not None and talk.turns[-1].id >= filled.newest
+        return talk if is_whole else None
 
-    async def _read_and_refill(self, scope: Scope) -> tuple[Turn, ...]:
+    async def _read_and_refill(self, scope: Scope) -> RecentTalk:
         place = _place(scope)
         async with self._lock(place):
-            turns = await self._turns.recent(scope)
-            cache = self._reachable() if turns else None
+            talk = await self._turns.recent(scope)
+            cache = self._reachable() if talk.turns else None
             if cache is None:
-                return turns
+                return talk
             before = self._filled.pop(place, None)
             try:
-                await cache.refill(scope, turns)
+                await cache.refill(scope, talk)
             except StoreUnavailable as error:
                 self._note_failure(error)
-                return turns
+                return talk
             self._note_answer()
             accounts = before.accounts if before else frozenset[AccountId]()
-            self._note_filled(place, _Filled(newest=turns[-1].id, accounts=accounts | {scope.account}))
-            return turns
+            self._note_filled(place, _Filled(newest=talk.turns[-1].id, accounts=accounts | {scope.account}))
+            return talk
 
     def _lock(self, place: _Place) -> asyncio.Lock:
         """Refills and appends of one window take turns, else a refill may overwrite a newer turn."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from bot.conversation.masking import mask_secrets
+from bot.memory.claims import OTHERS, read_claims, tells_change
 from bot.memory.clauses import (
     Clause,
     clauses_of,
@@ -25,6 +26,7 @@ from bot.memory.third_parties import is_about_others
 LIFETIMES = {
     FactKind.TRANSACTION: timedelta(days=180),
     FactKind.EVENT: timedelta(days=365),
+    FactKind.PROMISE: timedelta(days=180),
 }
 """How long a kind is kept. Identity and preference never expire."""
 
@@ -47,7 +49,8 @@ _SORTS: tuple[tuple[FactKind, float, re.Pattern[str]], ...] = tuple(
             FactKind.IDENTITY,
             0.8,
             r"我(?:的)?(?:名字|姓名|昵称|全名)?叫(?!了|他|她|你|您|车|外卖|人|什么|啥)|叫我|我姓|名字[叫是]|我的名字"
-            r"|我住|住在|家住|我家在|来自|老家|的?生日|我(?:今年)?[0-9一二三四五六七八九十]{1,3}岁|我属[鼠牛虎兔龙蛇马羊猴鸡狗猪]"
+            r"|我住|住在|家住|我家在|来自|老家|的?生日|我(?:今年)?[0-9一二三四五六七八九十]{1,3}岁"
+            r"|我属[鼠牛虎兔龙蛇马羊猴鸡狗猪]"
             r"|my name is|call me|i live in|i'm from|i am from|my birthday",
         ),
         (
@@ -58,26 +61,30 @@ _SORTS: tuple[tuple[FactKind, float, re.Pattern[str]], ...] = tuple(
         (
             FactKind.TRANSACTION,
             0.6,
-            r"订单|下单|下了单|单号|买了|买的|买过|退款|退货|换货|发票|付了|付款|支付|快递|收货|补偿|优惠券|充值|定金|订了"
+            r"订单|下单|下了单|单号|买了|买的|买过|退款|退货|换货|发票|付了|付款|支付|快递(?!地址)|收货(?!地址|人"
+            r"|电话)|补偿|优惠券|充值|定金|订了"
             r"|order|refund|bought|paid",
         ),
         (
             FactKind.IDENTITY,
             0.7,
-            r"电话|手机号|邮箱|微信号|地址|老公|老婆|妻子|丈夫|女儿|儿子|孩子|宝宝|爸|妈|弟弟|妹妹|哥哥|姐姐|爷爷|奶奶|养了|我家的?(?:猫|狗)"
+            r"电话|手机号|邮箱|微信号|地址|男朋友|女朋友|男友|女友|对象(?!是谁)|老公|老婆|妻子|丈夫|女儿|儿子|孩子"
+            r"|宝宝|爸|妈|弟弟|妹妹|哥哥|姐姐|爷爷|奶奶|养了|我家的?(?:猫|狗)"
             r"|职业|工作是|在.{1,14}(?:工作|上班|上学|读书|做)|血型|怀孕|糖尿病|高血压|近视"
             r"|\bi work\b|my (?:wife|husband|son|daughter|cat|dog|job|phone|email|address)",
         ),
         (
             FactKind.PREFERENCE,
             0.6,
-            r"喜欢(?!你|您)|最?爱(?!你|您|情|人)|讨厌(?!你|您)|偏好|习惯|不吃|不喝|不加|少糖|无糖|最怕|我怕|我用的|常用|戒了|感兴趣|更想要"
+            r"喜欢(?!你|您)|最?爱(?!你|您|情|人)|讨厌(?!你|您)|偏好|习惯|不吃|不喝|不加|少糖|无糖|最怕|我怕|我用的"
+            r"|常用|戒了|感兴趣|更想要"
             r"|\b(?:like|love|hate|prefer|favou?rite)\b",
         ),
         (
             FactKind.EVENT,
             0.5,
-            r"明天|后天|今晚|明晚|下周|下个?月|明年|周[一二三四五六日天末]|星期|[0-9一二三四五六七八九十]+[月号日点](?!码)|打算|计划|准备|预约|约了"
+            r"明天|后天|今晚|明晚|下周|下个?月|明年|周[一二三四五六日天末]|星期"
+            r"|[0-9一二三四五六七八九十]+[月号日点](?!码)|打算|计划|准备|预约|约了"
             r"|要去|出差|考试|面试|搬家|结婚|旅[行游]|手术|昨天|前天|上周|上个?月|去年|在学|在减肥|开始学|在考|在准备"
             r"|tomorrow|next (?:week|month|year)|plan(?:ning)? to|going to",
         ),
@@ -94,6 +101,71 @@ _STANDS_ALONE = re.compile(
     r"^对.{1,12}过敏|^住在|^(?:平时|一般)?穿.{1,8}码|^生日是|^(?:订单|快递)?单号|^(?:以后)?叫我"
 )
 """Statements people make without saying 我."""
+
+
+_TELLS_CHANGE = re.compile(
+    r"^(?:我的?)?(?:现在|以后|最近|已经|早就|今年|新的?|刚)?(?:的)?(?:(?:收货|收件|公司|家里?|家庭|单位"
+    r"|学校)?(?:的)?(?:地址|住址)|手机号?码?|电话号?码?|号码|联系方式|邮箱|微信号?"
+    r"|鞋码|鞋号|尺码|码数|身高|体重|腰围|生日|名字|昵称|职业|公司|专业|血型|预算|车牌号?|口味|会员号"
+    r"|改|换|搬|跳槽|转行|入职|辞|离职|退休|不|没|戒|取消|卖|退|学会|开始|怀孕|结婚|离婚|分手|生了"
+    r"|[\u4e00-\u9fff]{1,6}(?:改|换|推迟|提前|延|不|戒|卖|取消|送人|没))"
+)
+"""What a statement of the person's begins with that leaves 我 out."""
+
+
+_CHANGED = re.compile(r"改|换|搬|不再|戒|取消|推迟|提前|以后|现在|最近|已经|了$")
+_LASTS = re.compile(r"以后|现在|改|换|不再|平时|一般|每|习惯|都|从来|常|只[吃喝用]|喜欢|不")
+_HABIT = re.compile(r"每[天周月年晚早]|经常|常常|平时|习惯|一般都?|总是|天天|从来")
+
+
+def tells_change_of_own(text: str) -> bool:
+    """Without 我, what is otherwise now: a claim, an end, a change that is named; of nobody who is called by a name."""
+    normal = normalise(text)
+    if not (_TELLS_CHANGE.search(normal) and _CHANGED.search(normal)) or is_request(text):
+        return False
+    reading = read_claims(text)
+    if any(clause.owner.startswith(OTHERS) for clause in reading.clauses):
+        return False
+    if any(not claim.slot.startswith(_OF_ORDERS) for claim in reading.claims):
+        return True
+    is_ended = any(not each.holds for clause in reading.clauses for each in clause.stances)
+    return (is_ended and bool(_ENDED.search(normal))) or any(
+        tells_change(each.text) for each in reading.clauses
+    )
+
+
+_ENDED = re.compile(r"了$|再也|戒|不再")
+_DOES = ("eat", "do", "allergic", "fear")
+
+
+def sort_of_claims(text: str) -> tuple[FactKind, float] | None:
+    """By what it claims, where its words alone don't say. None: it claims nothing."""
+    reading = read_claims(text)
+    claims = reading.claims
+    if any(claim.slot.startswith("date:") for claim in claims):
+        return FactKind.EVENT, 0.5
+    if any(claim.slot.startswith(_TASTES) for claim in claims):
+        return FactKind.PREFERENCE, 0.6
+    if any(not claim.slot.startswith(_OF_ORDERS) for claim in claims):
+        return FactKind.IDENTITY, 0.6
+    normal = normalise(text)
+    stances = [each for clause in reading.clauses for each in clause.stances]
+    if any(not each.holds or each.verb in _DOES for each in stances) or (claims and _LASTS.search(normal)):
+        return FactKind.PREFERENCE, 0.6
+    if _HABIT.search(normal):
+        return FactKind.PREFERENCE, 0.5
+    return (FactKind.EVENT, 0.5) if any(tells_change(clause.text) for clause in reading.clauses) else None
+
+
+_TASTES = ("size:", "favourite:", "thing:")
+_OF_ORDERS = tuple(
+    f"state:{group}"
+    for group in (
+        *("sugar", "ice", "spice", "cup", "seat", "bed", "payment", "coffee", "tea"),
+        *("beverage", "breakfast", "shop", "exercise", "commute"),
+    )
+)
+"""Wanted this once, for all the words tell."""
 
 
 def expires_at(kind: FactKind, said_at: datetime) -> datetime | None:
@@ -124,7 +196,7 @@ def stated_facts(text: str, said_at: datetime, *, is_group: bool) -> tuple[NewFa
     """What a person says of themselves in a message, without being asked to have it remembered."""
     facts: list[NewFact] = []
     for statement in _statements(clauses_of(text)):
-        sort = sort_of(statement)
+        sort = sort_of(statement) or sort_of_claims(statement)
         if sort is not None and not (is_group and is_about_others(statement)):
             facts.append(new_fact(statement, said_at, *sort))
     return distinct(facts)
@@ -157,7 +229,7 @@ def _statements(clauses: tuple[Clause, ...]) -> list[str]:
         is_statement = not (
             clause.is_question or is_order(text) or is_reported(clause.text) or is_supposed(clause.text)
         )
-        if is_statement and (is_first_person(text) or _STANDS_ALONE.search(normalise(text))):
+        if is_statement and (is_first_person(text) or _stands_alone(text)):
             statements.append(text)
             is_open = True
         elif is_statement and is_open and not clause.begins_sentence and not is_request(text):
@@ -165,6 +237,11 @@ def _statements(clauses: tuple[Clause, ...]) -> list[str]:
         else:
             is_open = False
     return statements
+
+
+def _stands_alone(text: str) -> bool:
+    """Says of the person without 我: 「住在…」, 「地址改成…」, 「不喝咖啡了」."""
+    return bool(_STANDS_ALONE.search(normalise(text))) or tells_change_of_own(text)
 
 
 def _passages(clauses: tuple[Clause, ...]) -> list[str]:

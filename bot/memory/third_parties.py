@@ -47,6 +47,7 @@ _OTHERS = re.compile(
     r"|^(?!我|俺|本人|咱|今|明|后|昨|前|上|下|每|周|星期|以后|平时)[\u4e00-\u9fff]{2,4}"
     r"(?:欠|骗|偷|借|打了|骂|说|是个|是骗|出轨|离婚|怀孕|坐牢|喜欢|暗恋)"
 )
+_NAMED = re.compile(rf"{_NAME}{_SAYS_OF}")
 _TELLS = re.compile(
     r"^(?:我|俺|咱们?)?(?:就|也|都|早就|刚|刚刚|昨天|今天|可以|敢|跟你们?|告诉你们?|和你们?){0,4}"
     r"(?:知道|听说|看到|看见|发现|觉得|怀疑|认为|记得|保证|作证|证明|告诉|爆料|说)(?:一下|了|过|的是|你们?|大家)?[,:]?"
@@ -62,3 +63,8 @@ def is_about_others(clause: str) -> bool:
     said = _ASKED.sub("", normalise(clause))
     told = _TELLS.sub("", said)
     return any(_OTHERS.search(piece) is not None for text in {said, told} for piece in text.split(","))
+
+
+def names_somebody(clause: str) -> bool:
+    """It begins with a name of which something is said (「小李住在…」): it speaks of whoever has that name."""
+    return _NAMED.match(normalise(clause)) is not None

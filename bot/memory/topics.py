@@ -49,6 +49,12 @@ def topic_named(word: str) -> frozenset[int]:
     return frozenset(number for number, topic in enumerate(topics()) if text in topic.names)
 
 
+def topic_label(memory: str) -> str:
+    """What a memory is about, in one word of ours and none of its own. "" where no topic fits."""
+    found = topics_told(memory)
+    return topics()[min(found)].names[0] if found else ""
+
+
 def _topic(line: str) -> Topic:
     names, asked, told = (tuple(part.split()) for part in line.split(";"))
     return Topic(names=names, asked=asked, told=told)

@@ -6,6 +6,7 @@ Invariant: its routes are never on the public port.
 from fastapi import FastAPI
 from nonebot import get_app, get_driver
 
+from bot.console.extracting import extract_route
 from bot.console.pages import make_app
 from bot.console.server import ConsoleServer
 from bot.container import House
@@ -17,4 +18,10 @@ house: House = app.state.house
 @get_driver().on_startup
 async def serve() -> None:
     if port := house.settings.console_port:
-        house.keep_running("console", ConsoleServer(make_app(house.watch), port).run)
+        token = house.settings.console.token
+        more = [extract_route(token, _product_names)] if token else []
+        house.keep_running("console", ConsoleServer(make_app(house.watch, more), port).run)
+
+
+async def _product_names() -> tuple[str, ...]:
+    return tuple((await house.catalogue.catalogue()).product_names())

@@ -9,6 +9,8 @@ import pytest
 from bot.conversation.message import Conversation
 from bot.conversation.scope import Scope
 from bot.memory.entities import EntityType, SeenEntity
+from bot.memory.fact import FactKind
+from bot.memory.naming import promise_facts, promised_in
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import entities as entity_store
 from bot.storage.sql.entities import SqlEntities
@@ -143,9 +145,25 @@ async def test_forgetting_a_fact_takes_what_its_turns_named_and_what_it_names(st
     (fact,) = await stage.remember(account, f"我的单号{CANARY}", source_turn=turn.id)
     await name(stage, account, CANARY, "SF2", turn=turn.id)
     stage.clock.advance(hours=1)
-    await name(stage, account, CANARY, "SF3", turn=turn.id + 100)
+    later = await stage.say(account, "还有 SF3")
+    await name(stage, account, CANARY, "SF3", turn=later.id)
     await stage.facts.forget_facts(account.scope(""), [fact])
     assert await values(stage, account.scope("")) == ["SF3"]
+    assert traces(stage.folder, CANARY) == set()
+
+
+async def test_a_promise_comes_back_as_one_and_goes_with_its_turn(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    turn = await stage.say(account, "杯子碎了", f"给您补发一个，单号{CANARY}")
+    promised = promised_in(turn.answer, stage.clock.now())
+    (fact,) = await stage.facts.keep(
+        scope, promise_facts(promised), None, "", source_turn=turn.id, entities=promised
+    )
+    assert await SqlEntities(stage.database).seen(scope, 10) == promised
+    assert [each.kind for each in (await stage.facts.fact_sheet(scope)).facts] == [FactKind.PROMISE]
+    await stage.facts.forget_facts(scope, [fact])
+    assert await values(stage, scope) == []
     assert traces(stage.folder, CANARY) == set()
 
 
@@ -193,3 +211,12 @@ async def test_a_scope_of_another_person_covers_nothing(stage: Stage) -> None:
     account, other = await stage.arrive("a"), await stage.arrive("b")
     await name(stage, account, "SF1")
     assert await values(stage, replace(other.scope(""), person=account.person)) == []
+
+
+async def test_a_turn_that_was_forgotten_meanwhile_names_nothing(stage: Stage) -> None:
+    """A try at its consolidation that fails keeps what rules find, outside the job."""
+    account = await stage.arrive("a")
+    turn = await stage.say(account, f"我的单号{CANARY}", consolidate=True)
+    await stage.facts.forget_facts(account.scope(""), (), (CANARY,))
+    await name(stage, account, CANARY, turn=turn.id)
+    assert await values(stage, account.scope("")) == []

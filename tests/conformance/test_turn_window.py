@@ -10,6 +10,7 @@ from bot.conversation.scope import Scope
 from bot.conversation.turn import Turn
 from bot.memory.ports import TurnWindow
 from bot.memory.short_term import ShortTermMemory
+from bot.memory.summary import DueSummary
 from bot.storage.redis.connection import open_redis
 from bot.storage.redis.turn_window import RedisTurnWindow
 from bot.storage.sql.turn_window import SqlTurnWindow
@@ -34,7 +35,7 @@ class WindowStage:
         return turn
 
     async def questions(self, scope: Scope) -> list[str]:
-        return [turn.question for turn in await self.window.recent(scope)]
+        return [turn.question for turn in (await self.window.recent(scope)).turns]
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ async def windows(
 
 async def test_a_new_person_has_no_turns(windows: WindowStage) -> None:
     account = await windows.stage.arrive("a")
-    assert await windows.window.recent(account.scope("")) == ()
+    assert await windows.questions(account.scope("")) == []
 
 
 async def test_one_two_three_sent_fast_are_there_in_order(windows: WindowStage) -> None:
@@ -75,7 +76,7 @@ async def test_turns_come_back_whole(windows: WindowStage) -> None:
     account = await windows.stage.arrive("a")
     said = [await windows.say(account, text) for text in ("表情 😀", '引号 " \\ \n 换行', "]]>\x0b")]
     for _ in range(2):
-        assert await windows.window.recent(account.scope("")) == tuple(said)
+        assert (await windows.window.recent(account.scope(""))).turns == tuple(said)
 
 
 async def test_only_the_last_turns_stay(windows: WindowStage) -> None:
@@ -134,3 +135,59 @@ async def test_a_persons_accounts_share_a_window(windows: WindowStage) -> None:
     assert await windows.questions(other.scope("")) == ["在一处"]
     await windows.say(other, "在另一处")
     assert await windows.questions(one.scope("")) == ["在一处", "在另一处"]
+
+
+async def summarise(windows: WindowStage, account: Account, text: str, turns: list[Turn]) -> None:
+    new = DueSummary(turns=tuple(turns)).made(text)
+    await windows.stage.facts.keep(account.scope(""), (), None, "", source_turn=None, summary=new)
+    await windows.window.drop(account.scope(""))
+
+
+async def test_a_summary_stands_for_the_turns_it_tells_of(windows: WindowStage) -> None:
+    account = await windows.stage.arrive("a")
+    said = [await windows.say(account, text) for text in "123"]
+    await windows.questions(account.scope(""))
+    await summarise(windows, account, "说了一和二", said[:2])
+    for _ in range(2):
+        talk = await windows.window.recent(account.scope(""))
+        assert (talk.turns, talk.fresh) == (tuple(said), (said[2],))
+        (summary,) = talk.summaries
+        assert (summary.from_turn, summary.to_turn, summary.at) == (said[0].id, said[1].id, said[1].at)
+
+
+async def test_it_stays_while_turns_come_and_the_old_ones_go(windows: WindowStage) -> None:
+    account = await windows.stage.arrive("a")
+    said = [await windows.say(account, text) for text in "12"]
+    await summarise(windows, account, "说了一", said[:1])
+    await windows.questions(account.scope(""))
+    for text in "3456":
+        said.append(await windows.say(account, text))
+        talk = await windows.window.recent(account.scope(""))
+        assert talk.turns == tuple(said[-LIMIT:])
+        assert [each.text for each in talk.summaries] == ["说了一"]
+    assert talk.fresh == talk.turns
+
+
+async def test_once_it_is_forgotten_nobody_is_shown_it(windows: WindowStage) -> None:
+    account = await windows.stage.arrive("a")
+    said = [await windows.say(account, text) for text in "12"]
+    await summarise(windows, account, "暗号是芝麻开门", said[:1])
+    await windows.questions(account.scope(""))
+    await windows.stage.facts.forget_facts(account.scope(""), [], ["芝麻开门"])
+    await windows.window.drop(account.scope(""))
+    for _ in range(2):
+        talk = await windows.window.recent(account.scope(""))
+        assert (talk.summaries, talk.fresh) == ((), tuple(said))
+
+
+async def test_summaries_of_a_persons_accounts_are_shown_together(windows: WindowStage) -> None:
+    one, other = await windows.stage.arrive("a", "union"), await windows.stage.arrive("b", "union")
+    of_other = [await windows.say(other, "1")]
+    of_one = [await windows.say(one, "2")]
+    left = await windows.say(other, "3")
+    await summarise(windows, one, "这一处", of_one)
+    await summarise(windows, other, "另一处", of_other)
+    for _ in range(2):
+        talk = await windows.window.recent(one.scope(""))
+        assert [each.text for each in talk.summaries] == ["另一处", "这一处"]
+        assert talk.fresh == (left,)

@@ -23,7 +23,15 @@ GUESSES = (
     *("/export/x", "/livez/", "/wechat/", "/wechat/x", "/onebot", "/onebot/", "/onebot/v11", "/onebot/v11/"),
     *("/onebot/v11/http", "/onebot/v11/http/", "/onebot/v11/ws", "/onebot/v11/ws/", "/onebot/v12/"),
     *("/qq", "/qq/", "/qq/webhook", "/qq/webhook/"),
-    *("/..%2freadyz", "//readyz", "/livez/../metrics", "/%6detrics", "/favicon.ico", "/.env"),
+    *(
+        "/..%2freadyz",
+        "//readyz",
+        "/livez/../metrics",
+        "/%6detrics",
+        "/memory/extract",
+        "/favicon.ico",
+        "/.env",
+    ),
 )
 
 GUARDED = {
@@ -97,6 +105,25 @@ async def test_the_second_port_tells_how_the_bot_is(bot: BotProcess) -> None:
     log = bot.log.read_text("utf-8")
     lines = re.findall(r"wechat private conversation=([0-9a-f]{10}) decided_by=command ms: .*total=\d+", log)
     assert len(lines) == 2 and len(set(lines)) == 1
+
+
+async def test_with_a_token_the_second_port_shows_what_would_be_extracted(
+    bot: BotProcess, start_bot: StartBot
+) -> None:
+    asked = {"text": "我叫八六，单号SF1234567890123"}
+    async with client(bot.console_port) as console:
+        assert (await console.post("/memory/extract", json=asked)).status_code == 404
+    token = "operators-own-token-1"
+    with_token = await start_bot(CONSOLE__TOKEN=token)
+    async with client(with_token.console_port) as console, client(with_token.port) as public:
+        assert (await console.post("/memory/extract", json=asked)).status_code == 401
+        bearer = {"Authorization": f"Bearer {token}"}
+        answer = await console.post("/memory/extract", json=asked, headers=bearer)
+        assert answer.status_code == 200, answer.text
+        assert [fact["text"] for fact in answer.json()["facts"]] == ["我叫八六", "单号SF1234567890123"]
+        assert (await public.post("/memory/extract", json=asked, headers=bearer)).status_code in CLOSED
+    log = with_token.log.read_text("utf-8")
+    assert token not in log and "SF1234567890123" not in log
 
 
 async def test_the_second_port_is_this_machine_only(bot: BotProcess) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,8 @@ from bot.conversation.turn import Turn
 from bot.delivery import GoesOn, SendOutcome, Sent
 from bot.ports import Delivery
 from bot.settings import Settings
-from bot.settings_groups import EmbeddingSettings, LlmSettings, MemorySettings
+from bot.settings_groups import EmbeddingSettings, LlmSettings
+from bot.settings_memory import MemorySettings
 from identity.model import Account
 from simulators.openai import OpenAiServer
 from tests.story_fakes import HandClock
@@ -125,7 +126,7 @@ class LivingHouse:
         return account
 
     async def recent(self, name: str = "li", place: str = "", channel: str = QQ) -> tuple[Turn, ...]:
-        return await self.house.window.recent((await self.account(name, channel)).scope(place))
+        return (await self.house.window.recent((await self.account(name, channel)).scope(place))).turns
 
     async def facts(self, name: str = "li", place: str = "", channel: str = QQ) -> list[str]:
         scope = (await self.account(name, channel)).scope(place)
@@ -186,6 +187,7 @@ async def neighbourhood(folder: Path) -> AsyncGenerator[OpenHouse]:
             has_model: bool = True,
             faq: str = "",
             consent: str = "on",
+            memory: Mapping[str, object] | None = None,
             superusers: tuple[str, ...] = (),
             ai_label: bool = False,
             timeout_seconds: float = 30.0,
@@ -200,7 +202,7 @@ async def neighbourhood(folder: Path) -> AsyncGenerator[OpenHouse]:
                 ai_label=ai_label,
                 llm=llm if has_model else LlmSettings(),
                 embedding=EmbeddingSettings(base_url=model.base_url, model="hashed", deadline_seconds=10),
-                memory=MemorySettings.model_validate({"consent": consent}),
+                memory=MemorySettings.model_validate({"consent": consent, **(memory or {})}),
             )
             living = LivingHouse(settings, model)
             opened.append(living)

@@ -331,7 +331,7 @@ async def test_withdrawing_erases_everything(shop: LivingHouse) -> None:
     await shop.say("记住：我对牛奶过敏", by="wang")
     dropped: list[Scope] = []
 
-    async def drop(scope: Scope) -> None:
+    async def drop(scope: Scope, *, for_good: bool = False) -> None:
         dropped.append(scope)
 
     shop.house.window.drop = drop

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import re
 import socket
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -16,14 +18,20 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from bot.console import server as console_server
+from bot.console.extracting import LIMIT_BYTES, extract_route
 from bot.console.pages import make_app
 from bot.console.server import ConsoleServer
 from bot.conversation.message import AccountKey
+from bot.memory.extraction import as_document, read_all
 from bot.supervisor import Supervisor
 from simulators.openai import Answer
 from tests.integration.living_house import LivingHouse, OpenHouse, neighbourhood
 from tests.unit.test_metrics import PROMISED, samples
 
+EXTRACT = "/memory/extract"
+TOKEN = "operators-own-token-1"
+OPERATOR = {"Authorization": f"Bearer {TOKEN}"}
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 LOCAL = "http://127.0.0.1:8081"
 MEMORABLE = "我叫八六，我对花生过敏"
 JUDGEMENT = json.dumps(
@@ -43,8 +51,12 @@ async def open_house(tmp_path: Path) -> AsyncIterator[OpenHouse]:
         yield open_house
 
 
-def pages_of(living: LivingHouse) -> httpx.AsyncClient:
-    transport = httpx.ASGITransport(app=make_app(living.house.watch))
+def pages_of(living: LivingHouse, token: str = "", products: tuple[str, ...] = ()) -> httpx.AsyncClient:
+    async def names() -> tuple[str, ...]:
+        return products
+
+    more = [extract_route(token, names)] if token else []
+    transport = httpx.ASGITransport(app=make_app(living.house.watch, more))
     return httpx.AsyncClient(transport=transport, base_url=LOCAL)
 
 
@@ -203,11 +215,128 @@ async def test_another_name_gets_nothing(open_house: OpenHouse, host: str) -> No
             assert (await pages.get(path, headers={"Host": "localhost:8081"})).status_code == 200
 
 
+GUESSES = (
+    "/",
+    "/docs",
+    "/openapi.json",
+    "/console",
+    "/healthz",
+    "/memory",
+    "/memory/",
+    "/memory/extract/x",
+    "/extract",
+)
+
+
 async def test_only_reading_and_only_these_pages(open_house: OpenHouse) -> None:
     async with pages_of(await open_house(has_model=False)) as pages:
         assert (await pages.post("/readyz")).status_code == 405
-        for path in ("/", "/docs", "/openapi.json", "/console", "/healthz"):
-            assert (await pages.get(path)).status_code == 404
+        for path in (*GUESSES, EXTRACT):
+            for method in METHODS:
+                asked = await pages.request(method, path, headers=OPERATOR, json={"text": "我叫八六"})
+                assert asked.status_code == 404, (method, path)
+
+
+async def test_with_a_token_one_address_more_takes_posts_alone(open_house: OpenHouse) -> None:
+    async with pages_of(await open_house(has_model=False), token=TOKEN) as pages:
+        for path in GUESSES:
+            for method in METHODS:
+                asked = await pages.request(method, path, headers=OPERATOR, json={"text": "我叫八六"})
+                assert asked.status_code == 404, (method, path)
+        for method in METHODS:
+            expected = 200 if method == "POST" else 405
+            asked = await pages.request(method, EXTRACT, headers=OPERATOR, json={"text": "我叫八六"})
+            assert asked.status_code == expected, method
+        assert (await pages.post("/readyz", headers=OPERATOR)).status_code == 405
+        assert (await pages.get("/readyz")).status_code == 200, "asks for no token"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"Authorization": ""},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": "Basic operators-own-token-1"},
+        {"Authorization": "operators-own-token-1"},
+        {"Authorization": "Bearer operators-own-token-12"},
+    ],
+)
+async def test_without_the_token_nothing_is_extracted(open_house: OpenHouse, given: dict[str, str]) -> None:
+    async with pages_of(await open_house(has_model=False), token=TOKEN) as pages:
+        answer = await pages.post(EXTRACT, headers=given, json={"text": "我叫八六"})
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert "八六" not in answer.text and "CONSOLE__TOKEN" in answer.text
+
+
+async def test_it_shows_what_the_command_line_shows(open_house: OpenHouse) -> None:
+    living = await open_house(has_model=False)
+    text = "昨天买的保温杯单号SF1234567890123，我对花生过敏"
+    async with pages_of(living, token=TOKEN, products=("保温杯",)) as pages:
+        asked = {"text": text, "at": "2026-03-04T13:06:07+08:00"}
+        answer = await pages.post(EXTRACT, headers=OPERATOR, json=asked)
+        local = await pages.post(EXTRACT, headers=OPERATOR, json=asked | {"at": "2026-03-04T13:06:07"})
+        now = await pages.post(EXTRACT, headers=OPERATOR, json={"text": text})
+    found = await read_all(text, ("保温杯",), datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC))
+    assert answer.json() == as_document(found) == local.json()
+    assert {each["type"] for each in answer.json()["entities"]} >= {"order_id", "product_name", "date"}
+    assert (
+        [fact["text"] for fact in answer.json()["facts"]]
+        == [fact.text for fact in found.judgement.facts]
+        != []
+    )
+    assert now.status_code == 200 and now.json()["times"] != answer.json()["times"]
+    assert (answer.headers["cache-control"], living.count("fact"), living.count("inbox")) == (
+        "no-store",
+        0,
+        0,
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[" * 9_000,
+        b"null",
+        b'["x"]',
+        b"{}",
+        b'{"text": ""}',
+        b'{"text": " "}',
+        b'{"text": 3}',
+        b'{"text": "\\ud83d"}',
+        '{"text": "我叫八六", "at": "9999-12-31T23:59:59"}'.encode(),
+        '{"text": "我叫八六", "at": "昨天"}'.encode(),
+        '{"text": "我叫八六", "at": 3}'.encode(),
+        '{"text": "我叫八六", "at": "0001-01-01T00:00:00+14:00"}'.encode(),
+        json.dumps({"text": "字" * 4_001}).encode(),
+        b"\xff\xfe{",
+    ],
+)
+async def test_a_body_that_asks_for_nothing_is_refused_in_words(open_house: OpenHouse, body: bytes) -> None:
+    async with pages_of(await open_house(has_model=False), token=TOKEN) as pages:
+        answer = await pages.post(EXTRACT, headers=OPERATOR, content=body)
+    assert answer.status_code == 400 and re.search("[一-鿿]", answer.json()["error"])
+
+
+async def test_no_more_of_a_body_is_read_than_may_be(open_house: OpenHouse) -> None:
+    sent: list[int] = []
+
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(1_000):
+            sent.append(1)
+            yield b"x" * 1024
+
+    async with pages_of(await open_house(has_model=False), token=TOKEN) as pages:
+        longest = json.dumps({"text": "字" * 4_000}).encode()
+        assert (await pages.post(EXTRACT, headers=OPERATOR, content=longest)).status_code == 200
+        answer = await pages.post(EXTRACT, headers=OPERATOR, content=b"x" * (LIMIT_BYTES + 1))
+        assert answer.status_code == 413
+        assert (await pages.post(EXTRACT, headers=OPERATOR, content=endless())).status_code == 413
+    assert len(sent) < 100
 
 
 @pytest.fixture

@@ -162,6 +162,31 @@ def test_moving_without_the_pepper_is_told(operator: Operator, tmp_path: Path) -
     assert len(operator.reads("memory", "show", "wechat:oA")["facts"]) == 1
 
 
+def test_why_tells_of_every_memory(operator: Operator) -> None:
+    for text in ("我对花生过敏", "我的订单号是 SF123456789", "我穿 M 码", "我喜欢爬山"):
+        operator.says(f"记住：{text}")
+    told = operator.reads("memory", "why", "wechat:oA", "SF123456789 到哪了")
+    assert told["k"] == 3 and len(told["candidates"]) == 4
+    first, *_, last = told["candidates"]
+    assert (first["text"], first["rank"], first["exact"]) == ("我的订单号是 SF123456789", 1, 1)
+    assert (first["excluded"], last["excluded"]) == (None, "beyond_k")
+    shown = operator.gets("memory", "why", "wechat:oA", "SF123456789 到哪了")
+    assert "取了 3 条" in shown and shown.count("没有取：排在后面，超出取的条数") == 1
+    bound = operator.gets("memory", "why", "wechat:oA", "上周三说的订单号")
+    assert "只看这段时间说的" in bound and bound.count("没有取：不是那段时间说的") == 4
+    assert operator.count("fact") == 4 and operator.count("turn") == 0
+    assert "没有找到" in operator.is_refused("memory", "why", "wechat:oB", "你")
+
+
+def test_the_ranker_is_the_operators_choice(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
+    operator.says("记住：我对花生过敏")
+    ours = operator.reads("memory", "why", "wechat:oA", "花生能吃吗")["candidates"][0]
+    monkeypatch.setenv("MEMORY__RANKER", "literal")
+    plain = operator.reads("memory", "why", "wechat:oA", "花生能吃吗")["candidates"][0]
+    assert plain["score"] == pytest.approx(0.6 * (plain["dense"] or 0) + 0.3 + 0.1, abs=1e-3)
+    assert ours["score"] != pytest.approx(plain["score"], abs=1e-3)
+
+
 def test_a_persons_data_can_be_taken_away(operator: Operator) -> None:
     operator.says("记住：我对花生过敏")
     operator.says("记住：我喜欢爬山", "wechat:oB")

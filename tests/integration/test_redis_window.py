@@ -12,6 +12,7 @@ from bot.conversation.errors import ConfigurationError, StoreUnavailable
 from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.conversation.turn import Turn
 from bot.memory.short_term import ShortTermMemory
+from bot.memory.summary import RecentTalk
 from bot.storage.redis.connection import open_redis
 from bot.storage.redis.turn_window import LIFE_SECONDS, RedisTurnWindow
 from bot.storage.sql.turn_window import SqlTurnWindow
@@ -53,37 +54,41 @@ def turn(number: int, question: str = "问") -> Turn:
     return Turn(id=number, question=question, answer="答", at=START)
 
 
+def talk(*turns: Turn) -> RecentTalk:
+    return RecentTalk(turns=turns)
+
+
 async def test_a_window_that_is_not_there_is_not_begun_by_an_append(redis: Redis) -> None:
     window = RedisTurnWindow(redis, limit=LIMIT)
     assert await window.append(SCOPE, turn(1)) is False
-    assert await window.recent(SCOPE) == ()
+    assert (await window.recent(SCOPE)).turns == ()
     assert await redis.keys() == []
 
 
 async def test_a_filled_window_is_appended_to_and_trimmed(redis: Redis) -> None:
     window = RedisTurnWindow(redis, limit=LIMIT)
-    await window.refill(SCOPE, [turn(number) for number in range(1, 6)])
-    assert await window.recent(SCOPE) == (turn(3), turn(4), turn(5))
+    await window.refill(SCOPE, talk(*map(turn, range(1, 6))))
+    assert (await window.recent(SCOPE)).turns == (turn(3), turn(4), turn(5))
     assert await window.append(SCOPE, turn(6)) is True
     assert await window.append(SCOPE, turn(6, "同一条")) is True
-    assert await window.recent(SCOPE) == (turn(4), turn(5), turn(6, "同一条"))
-    await window.refill(SCOPE, [turn(9)])
-    assert await window.recent(SCOPE) == (turn(9),)
-    await window.refill(SCOPE, [])
+    assert (await window.recent(SCOPE)).turns == (turn(4), turn(5), turn(6, "同一条"))
+    await window.refill(SCOPE, talk(turn(9)))
+    assert (await window.recent(SCOPE)).turns == (turn(9),)
+    await window.refill(SCOPE, talk())
     assert await redis.exists("jide:window:1::0") == 0
 
 
 async def test_late_turns_fall_into_place(redis: Redis) -> None:
     window = RedisTurnWindow(redis, limit=LIMIT)
-    await window.refill(SCOPE, [turn(1)])
+    await window.refill(SCOPE, talk(turn(1)))
     for number in (3, 2):
         await window.append(SCOPE, turn(number))
-    assert await window.recent(SCOPE) == (turn(1), turn(2), turn(3))
+    assert (await window.recent(SCOPE)).turns == (turn(1), turn(2), turn(3))
 
 
 async def test_every_key_has_a_life(redis: Redis) -> None:
     window = RedisTurnWindow(redis, limit=LIMIT, life_seconds=100)
-    await window.refill(SCOPE, [turn(1)])
+    await window.refill(SCOPE, talk(turn(1)))
     keys = await redis.keys()
     assert sorted(keys) == [b"jide:window:1::0", b"jide:windows:1"]
     for key in keys:
@@ -103,16 +108,16 @@ async def test_a_drop_takes_all_places_and_epochs_of_the_person_alone(redis: Red
         Scope(person=PersonId(11), account=AccountId(3), epoch=0),
     ]
     for scope in scopes:
-        await window.refill(scope, [turn(1)])
+        await window.refill(scope, talk(turn(1)))
     await window.drop(SCOPE)
-    assert [len(await window.recent(scope)) for scope in scopes] == [0, 0, 0, 1]
+    assert [len((await window.recent(scope)).turns) for scope in scopes] == [0, 0, 0, 1]
     assert sorted(await redis.keys()) == [b"jide:window:11::0", b"jide:windows:11"]
 
 
 @pytest.mark.parametrize("member", ["{", "7", json.dumps({"id": 1}), "null"])
 async def test_what_we_did_not_write_is_no_window(redis: Redis, member: str) -> None:
     await redis.zadd("jide:window:1::0", {member: 1})
-    assert await RedisTurnWindow(redis, limit=LIMIT).recent(SCOPE) == ()
+    assert (await RedisTurnWindow(redis, limit=LIMIT).recent(SCOPE)).turns == ()
 
 
 async def test_a_key_of_another_kind_is_an_outage(redis: Redis) -> None:
@@ -123,8 +128,8 @@ async def test_a_key_of_another_kind_is_an_outage(redis: Redis) -> None:
 
 async def test_lone_surrogates_pass(redis: Redis) -> None:
     window = RedisTurnWindow(redis, limit=LIMIT)
-    await window.refill(SCOPE, [turn(1, "坏\ud83d字")])
-    assert await window.recent(SCOPE) == (turn(1, "坏\ud83d字"),)
+    await window.refill(SCOPE, talk(turn(1, "坏\ud83d字")))
+    assert (await window.recent(SCOPE)).turns == (turn(1, "坏\ud83d字"),)
 
 
 async def test_nobody_there_is_an_outage() -> None:
@@ -151,7 +156,7 @@ async def test_a_frozen_server_costs_little_and_the_table_serves(
 
     async def say(question: str) -> list[str]:
         await memory.append(scope, await stage.say(account, question))
-        return [turn.question for turn in await memory.recent(scope)]
+        return [turn.question for turn in (await memory.recent(scope)).turns]
 
     assert await say("1") == ["1"]
     assert await say("2") == ["1", "2"]
@@ -178,15 +183,15 @@ async def test_a_server_frozen_before_the_first_connection_costs_little(valkey: 
             with pytest.raises(StoreUnavailable):
                 await RedisTurnWindow(client, limit=LIMIT).recent(SCOPE)
         valkey.thaw()
-        assert await RedisTurnWindow(client, limit=LIMIT).recent(SCOPE) == ()
+        assert (await RedisTurnWindow(client, limit=LIMIT).recent(SCOPE)).turns == ()
 
 
 async def test_a_cancelled_call_leaves_no_answer_for_the_next(redis: Redis, valkey: Valkey) -> None:
     """A connection whose answer was not read must not give it to whoever asks next."""
     window = RedisTurnWindow(redis, limit=LIMIT)
     other = Scope(person=PersonId(2), account=AccountId(2), epoch=0)
-    await window.refill(SCOPE, [turn(1, "一个人的话")])
-    await window.refill(other, [turn(2, "另一个人的话")])
+    await window.refill(SCOPE, talk(turn(1, "一个人的话")))
+    await window.refill(other, talk(turn(2, "另一个人的话")))
     valkey.freeze()
     asking = asyncio.ensure_future(window.recent(SCOPE))
     await asyncio.sleep(0.05)
@@ -194,4 +199,4 @@ async def test_a_cancelled_call_leaves_no_answer_for_the_next(redis: Redis, valk
     with pytest.raises(asyncio.CancelledError):
         await asking
     valkey.thaw()
-    assert await window.recent(other) == (turn(2, "另一个人的话"),)
+    assert (await window.recent(other)).turns == (turn(2, "另一个人的话"),)

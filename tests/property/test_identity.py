@@ -400,7 +400,7 @@ class Play:
             assert later is None or later.is_forgotten or later.id not in ours, "it was contradicted"
         sheet = await self.stage.facts.vector_sheet(scope, MODEL, DIMENSION)
         assert set(sheet.fact_ids.tolist()) <= {fact.id for fact in facts}
-        turns = [turn.question for turn in await self.world.window.recent(scope)]
+        turns = [turn.question for turn in (await self.world.window.recent(scope)).turns]
         together = model.together(who)
         assert sorted(turns) == sorted(
             text for teller, there, text in model.turns if teller in together and there == place

@@ -14,6 +14,7 @@ from bot.commands.held import NAMED_PAGE_BYTES
 from bot.commands.people import mask
 from bot.conversation.message import PLAYGROUND
 from bot.conversation.taps import without_taps
+from bot.memory.fact import FactKind
 from bot.ports import Delivery, DeliveryState, Taken
 from tests.command_fakes import ALICE, BOB, ROOT, WORDING, House
 
@@ -48,9 +49,13 @@ class TestMemory:
         house.facts.hold(scope, "我叫八六")
         house.facts.hold(scope, "对花生过敏", channel="onebot")
         assert await house.say(house.alice, "你都记得我什么？") == (
-            "我记得这些（共 2 件）：\n· 对花生过敏（QQ，2025-11-30）\n· 我叫八六（微信，2025-11-30）\n"
-            "发“/忘记 词语”可以删除。"
+            "我记得这些（共 2 件）：\n2. 对花生过敏（QQ，2025-11-30）\n1. 我叫八六（微信，2025-11-30）\n"
+            "发“/忘记 第几条”或“/忘记 词语”可以删除，“/更正 编号 内容”可以改。"
         )
+
+    async def test_what_the_bot_promised_is_not_listed_as_said_by_the_person(self, house: House) -> None:
+        house.facts.hold(house.alice.scope(""), "明天给您回电", kind=FactKind.PROMISE)
+        assert "1. 我答应您的：明天给您回电（" in (await house.say(house.alice, "/我的记忆") or "")
 
     async def test_shows_twenty_and_says_how_many_more(self, house: House) -> None:
         house.facts.hold(house.alice.scope(""), *[f"第{number}件" for number in range(23)])
@@ -110,18 +115,20 @@ class TestForget:
         scope = house.alice.scope("")
         house.facts.hold(scope, "尺码是 M", "对花生过敏")
         reply = await house.say(house.alice, text) or ""
-        assert "尺码是 M" in reply
-        assert "花生" not in reply
+        assert reply == "已忘记 1 件事：\n· 尺码（微信，2025-11-30）", "by its topic: its words are gone"
         assert house.facts.texts(scope) == ["对花生过敏"]
         assert house.window.dropped == [scope]
 
     async def test_just_now_alone_means_the_last_things_said(self, house: House) -> None:
         house.facts.hold(house.alice.scope(""), "尺码是 M")
-        assert "尺码是 M" in (await house.say(house.alice, "忘掉刚才说的") or "")
+        house.facts.hold(house.alice.scope(""), "对花生过敏")
+        house.clock.at += timedelta(minutes=3)
+        assert "· 饮食（" in (await house.say(house.alice, "忘掉刚才说的") or "")
+        assert house.facts.texts(house.alice.scope("")) == ["尺码是 M"]
 
     async def test_says_when_nothing_is_found(self, house: House) -> None:
         house.facts.hold(house.bob.scope(""), "尺码是 M")
-        assert await house.say(house.alice, "/忘记 尺码") == "没有找到和“尺码”有关的记忆。"
+        assert await house.say(house.alice, "/忘记 尺码") == WORDING.say("forget_nothing")
         assert house.facts.texts(house.bob.scope("")) == ["尺码是 M"]
 
     async def test_asks_what(self, house: House) -> None:

@@ -1,6 +1,7 @@
 """A turn becomes memory once, also without an embedder, and a failed judgement keeps nothing."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime
 
 import pytest
@@ -8,7 +9,10 @@ import pytest
 from bot.conversation.errors import JideError, ModelUnavailable, TransientError
 from bot.conversation.turn import Turn
 from bot.memory.consolidation import BACKLOG_BATCH, Consolidation
+from bot.memory.entities import EntityType
+from bot.memory.fact import FactKind
 from bot.memory.judge import Judge, Judgement, ModelJudge, RuleJudge
+from bot.memory.summary import DueSummary
 from tests.memory_fakes import NOW, SCOPE, CountingEmbedder, FactsInMemory, ScriptedModel
 
 
@@ -35,10 +39,23 @@ async def test_facts_vectors_and_job_go_together() -> None:
     assert embedder.batches == [["我对花生过敏"]]
 
 
-async def test_the_answer_is_never_looked_at() -> None:
+async def test_the_answer_says_nothing_of_the_person() -> None:
     facts = FactsInMemory()
-    await consolidate(make(facts), "你好呀")
-    assert facts.texts() == []
+    answer = "我住在杭州，对花生过敏，订单SF1234567890123是您的"
+    await make(facts).consolidate(SCOPE, turn("你好呀", answer), job=3, is_group=False)
+    assert (facts.texts(), facts.named) == ([], [])
+
+
+@pytest.mark.parametrize("question", ["嗯嗯", "我对花生过敏"])
+async def test_what_the_bot_promised_is_kept_as_that(question: str) -> None:
+    facts, embedder = FactsInMemory(), CountingEmbedder()
+    promising = turn(question, "好的，给您补偿20元，三天内到账。")
+    await make(facts, embedder).consolidate(SCOPE, promising, job=3, is_group=False)
+    held = facts.held[SCOPE.person, SCOPE.place]
+    promised = [fact.text for fact in held if fact.kind is FactKind.PROMISE]
+    assert promised == ["给您补偿20元，三天内到账"] == embedder.batches[0][-1:]
+    assert [each.value for each in facts.named if each.type is EntityType.PROMISE] == promised
+    assert facts.finished == [3]
 
 
 async def test_the_job_is_finished_when_nothing_is_kept() -> None:
@@ -85,7 +102,15 @@ async def test_jobs_done_together_ask_the_model_one_at_a_time() -> None:
         def __init__(self) -> None:
             self.asking = self.most = 0
 
-        async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
+        async def judge(
+            self,
+            text: str,
+            said_at: datetime,
+            *,
+            is_group: bool,
+            due: DueSummary | None = None,
+            known: Sequence[str] = (),
+        ) -> Judgement:
             self.asking += 1
             self.most = max(self.most, self.asking)
             await asyncio.sleep(0)

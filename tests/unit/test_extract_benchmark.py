@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.extract import __main__ as bench
-from benchmarks.extract import garbled_answers, orders, own_lists
+from benchmarks.extract import garbled_answers, orders, own_lists, promises
 
 
 def written(path: Path, *lines: str) -> Path:
@@ -86,6 +86,31 @@ async def test_an_order_is_found_again_or_asked_about(tmp_path: Path) -> None:
     path.write_text("\n".join(json.dumps(each) for each in (told, wrong, doubtful)), "utf-8")
     top_1, _, asked = await orders.figures(path, None, [], lambda done, total: None)
     assert (top_1.value, top_1.holds, asked.value) == (0.5, False, 1.0)
+
+
+async def test_what_the_bot_promised_is_found_again(tmp_path: Path) -> None:
+    told = {
+        "kind": "promise",
+        "turns": [{"n": 1, "text": "杯子碎了", "bot": "好的，给您补发一个，明天寄出"}],
+        "question": {"n": 2, "text": "你答应我的呢"},
+        "answer": "给您补发一个",
+    }
+    path = tmp_path / "orders.jsonl"
+    path.write_text("\n".join(json.dumps(each) for each in (told, told | {"answer": "退您20元"})), "utf-8")
+    assert (await orders.figures(path, None, [], lambda done, total: None))[0].value == 0.5
+
+
+def test_promises_are_counted_both_ways(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    rows = [
+        {"answer": "好的，明天我给您打电话。", "promises": ["明天我给您打电话"]},
+        {"answer": "我给您退20元。", "promises": []},
+        {"answer": "那件事我记着。", "promises": ["那件事我记着"]},
+    ]
+    path.write_text("\n".join(json.dumps(each) for each in rows), "utf-8")
+    misses: list[str] = []
+    assert [each.value for each in promises.figures(path, misses)] == [0.5, 0.5, 1]
+    assert len(misses) == 2
 
 
 def test_a_missing_list_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,11 +5,15 @@ from datetime import timedelta
 
 from bot.answering.extractive import LONGEST_QUOTE, ExtractiveAnswerer
 from bot.answering.question import Question
+from bot.conversation.turn import Turn
 from bot.conversation.wording import Wording
 from bot.knowledge.passage import Passage
 from bot.knowledge.retrieval import RetrievedPassage
-from bot.memory.fact import Fact
+from bot.memory.asked_time import AskedTime
+from bot.memory.fact import Fact, FactKind
+from bot.memory.naming import promised_in
 from bot.memory.recall import RecalledFact
+from bot.memory.time_zh import Window
 from tests.memory_fakes import NOW, CountingEmbedder, make_fact
 
 WORDING = Wording.load("zh_CN")
@@ -47,6 +51,20 @@ async def answer(question: Question) -> str:
 async def test_quotes_the_memory_with_its_date_and_says_what_it_is() -> None:
     text = await answer(ask("我对什么过敏", make_fact(1, "我对花生过敏", days_ago=3)))
     assert text == "目前没有接入大模型，以下是摘录：\n您之前说过：“我对花生过敏”（2026-11-26）"
+
+
+async def test_a_promise_is_quoted_as_the_bots_own() -> None:
+    promise = make_fact(1, "24小时内给您回电", kind=FactKind.PROMISE, days_ago=3)
+    text = await answer(ask("什么时候给我回电", promise))
+    assert text == "目前没有接入大模型，以下是摘录：\n我答应过您：“24小时内给您回电”（2026-11-26）"
+
+
+async def test_a_promise_that_is_meant_is_quoted_once_kept_yet_or_not() -> None:
+    meant = promised_in("24小时内给您回电", NOW)
+    kept = make_fact(1, "24小时内给您回电", kind=FactKind.PROMISE)
+    for known in ((), (kept,)):
+        asked = replace(ask("你答应我的呢", *known), meant=meant, query="24小时内给您回电")
+        assert (await answer(asked)).count("我答应过您：“24小时内给您回电”") == 1
 
 
 async def test_dates_are_beijing_days() -> None:
@@ -187,3 +205,30 @@ async def test_what_is_unrelated_does_not_reach_a_model() -> None:
     readable = await answerer.readable(replace(ask("退款多久到账"), passages=passages))
     assert readable.passages == passages[:3]
     assert (await answerer.readable(ask("退款"))).passages == ()
+
+
+THEN = AskedTime(
+    words="昨天",
+    rest="说的地址是哪个",
+    window=Window(start=NOW - timedelta(days=2), end=NOW - timedelta(days=1)),
+)
+
+
+async def test_that_nothing_was_said_then_is_said() -> None:
+    said = await answer(replace(ask("昨天说的地址是哪个"), asked=THEN))
+    assert "昨天" in said and "2026-11-27 12:00" in said and "没有记下" in said
+
+
+async def test_what_was_said_then_is_quoted_as_it_was_but_no_question() -> None:
+    turns = tuple(
+        Turn(id=number, question=text, answer="好的", at=NOW - timedelta(days=1.5))
+        for number, text in enumerate(("寄到桂花巷9号", "地址是哪个？"))
+    )
+    said = await answer(replace(ask("昨天说的地址是哪个"), asked=THEN, said=turns))
+    assert "桂花巷9号" in said and "地址是哪个" not in said
+
+
+async def test_who_asks_for_all_that_was_said_then_gets_it() -> None:
+    asked = replace(THEN, rest="我说过什么")
+    said = await answer(replace(ask("昨天我说过什么", "我对花生过敏"), asked=asked))
+    assert "花生" in said

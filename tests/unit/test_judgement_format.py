@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.entities import EntityType
-from bot.memory.fact import FactKind
+from bot.memory.entities import NAMED_TYPES, EntityType
+from bot.memory.fact import TOLD_KINDS, FactKind
 from bot.memory.judge import load_judge_prompt
 from bot.memory.judgement_format import JUDGEMENT_SCHEMA, read_judgement
 
@@ -33,7 +33,7 @@ FACTS = (
 )
 Answer = dict[str, Any]
 Mutation = Callable[[Answer, random.Random], str]
-PROMPTS = {"版本 2": "01cf282e6d37bc26e654ffdf451b22acdfb94c63b0079beae80e383738ea51c6"}
+PROMPTS = {"版本 4": "3df78a80d7ec79cb85c69a30b8d02a1da039ad68c1e971042418bc0d21ea0b31"}
 """What each version says, as SHA-256: a prompt that changes is a new version."""
 
 
@@ -44,7 +44,7 @@ def plain(answer: Answer, **options: Any) -> str:
 def original(chance: random.Random) -> Answer:
     facts = [
         {
-            "kind": chance.choice([kind.value for kind in FactKind]),
+            "kind": chance.choice([kind.value for kind in TOLD_KINDS]),
             "text": text,
             "importance": chance.choice([0.3, 0.6, 0.9]),
         }
@@ -265,7 +265,7 @@ def test_the_schema_names_what_is_read() -> None:
     assert JUDGEMENT_SCHEMA["required"] == ["intent", "keep", "reason", "summary", "facts", "entities"]
     assert JUDGEMENT_SCHEMA["required"] == list(read.model_dump())
     types = JUDGEMENT_SCHEMA["properties"]["entities"]["items"]["properties"]["type"]["enum"]  # type: ignore[index]
-    assert types == [kind.value for kind in EntityType]
+    assert types == [kind.value for kind in NAMED_TYPES]
 
 
 def test_a_changed_prompt_has_a_new_version() -> None:
@@ -282,8 +282,8 @@ def test_the_prompts_examples_are_what_it_asks_for() -> None:
     for example in examples:
         assert list(json.loads(example)) == JUDGEMENT_SCHEMA["required"]
         for entity in json.loads(example)["entities"]:
-            assert entity["type"] in set(EntityType)
-    assert all(kind.value in prompt for kind in (*EntityType, *FactKind))
+            assert entity["type"] in set(NAMED_TYPES)
+    assert all(kind.value in prompt for kind in (*NAMED_TYPES, *TOLD_KINDS))
 
 
 @given(st.text() | st.text(alphabet='{}[]":,，：“”‘’\\ntrue keepfacts是否记忆<think>&quot;*/#0.9｛｝\0'))

@@ -6,7 +6,8 @@ from bot.container.models import Models
 from bot.llm.openai_chat import OpenAiChat
 from bot.metrics import Metrics
 from bot.settings import Settings
-from bot.settings_groups import LlmSettings, MemorySettings
+from bot.settings_groups import LlmSettings
+from bot.settings_memory import MemorySettings
 
 LLM = {"base_url": "http://127.0.0.1:1/v1", "api_key": "sk-chat", "model": "big"}
 

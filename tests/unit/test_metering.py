@@ -11,6 +11,7 @@ import pytest
 from bot.conversation.errors import EmbedderUnavailable, ModelRefused, ModelUnavailable, StoreUnavailable
 from bot.conversation.ports import ChatLine, Matrix, Vector
 from bot.memory.judge import Judgement
+from bot.memory.summary import DueSummary
 from bot.metering import MeteredChat, MeteredJudge, OrderWatch, WatchedEmbedder
 from bot.metrics import Metrics
 from tests.story_fakes import InboxInMemory, StoryByHand, message
@@ -39,7 +40,15 @@ class Says:
     ) -> str:
         return str(self._one())
 
-    async def judge(self, text: str, said_at: datetime, *, is_group: bool) -> Judgement:
+    async def judge(
+        self,
+        text: str,
+        said_at: datetime,
+        *,
+        is_group: bool,
+        due: DueSummary | None = None,
+        known: Sequence[str] = (),
+    ) -> Judgement:
         judgement = self._one()
         assert isinstance(judgement, Judgement)
         return judgement

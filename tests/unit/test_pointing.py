@@ -1,11 +1,13 @@
 """What a message points at is put into what is searched, never into what the person wrote; k goes by the question."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from bot.conversation.scope import Scope
 from bot.conversation.turn import Turn
+from bot.memory.asked_time import AskedTimes
+from bot.memory.complexity import BOUND_K, COMPLEX_K
 from bot.memory.entities import LIVE_ENTITIES, SeenEntity
 from bot.memory.naming import named_in
 from bot.pointing import LOOKED_AT, WIDER, Pointing
@@ -94,3 +96,44 @@ async def test_nobody_known_points_at_nothing() -> None:
     store = Named("单号SF1111111111111")
     pointed = await Pointing(store, 5).read("那个单号到哪了", NOW, None, ())
     assert (pointed.query, pointed.meant, store.limits) == ("那个单号到哪了", (), [])
+
+
+class Log:
+    """A `TurnLog` that knows when turns were said."""
+
+    def __init__(self, *times: datetime) -> None:
+        self.newest_first = times
+
+    async def times(self, scope: Scope, limit: int) -> tuple[datetime, ...]:
+        return self.newest_first[:limit]
+
+    async def between(self, scope: Scope, start: datetime, end: datetime, limit: int) -> tuple[Turn, ...]:
+        return ()
+
+
+async def test_only_what_was_named_in_the_time_that_is_asked_for_is_meant() -> None:
+    store = Named("单号SF1111111111111")
+    times = AskedTimes(Log())
+    for text, meant in (("昨天说的单号到哪了", ["SF1111111111111"]), ("前天说的单号到哪了", [])):
+        pointed = await Pointing(store, 5, times=times).read(text, NOW, SCOPE, ())
+        assert [each.value for each in pointed.meant] == meant
+        assert [each.value for each in pointed.entities if each.value == "SF1111111111111"] == meant
+
+
+async def test_what_was_done_then_may_have_been_told_later() -> None:
+    store = Named("前天买的那单的单号是SF1111111111111")
+    pointed = await Pointing(store, 5, times=AskedTimes(Log())).read("前天买的那单到哪了", NOW, SCOPE, ())
+    assert [each.value for each in pointed.meant] == ["SF1111111111111"]
+
+
+async def test_the_words_of_the_time_are_not_searched_for() -> None:
+    pointed = await Pointing(Named(), 5, times=AskedTimes(Log())).read("昨天说的地址是哪个", NOW, SCOPE, ())
+    assert pointed.query == "说的地址是哪个"
+    assert pointed.asked is not None and pointed.asked.words == "昨天"
+
+
+async def test_who_asks_for_all_of_a_time_gets_more() -> None:
+    pointing = Pointing(Named(), 5, times=AskedTimes(Log()))
+    everything = await pointing.read("昨天我说过什么", NOW, SCOPE, ())
+    something = await pointing.read("昨天说的地址", NOW, SCOPE, ())
+    assert (everything.k, something.k) == (COMPLEX_K, BOUND_K)

@@ -1,5 +1,7 @@
 """The prompt: what enters it, as quoted data, and that nobody's text is a template."""
 
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,13 @@ from bot.conversation.errors import ConfigurationError
 from bot.conversation.turn import Turn
 from bot.knowledge.passage import Passage
 from bot.knowledge.retrieval import RetrievedPassage
+from bot.memory.asked_time import AskedTime
 from bot.memory.entities import EntityType, SeenEntity
+from bot.memory.fact import FactKind
+from bot.memory.naming import promised_in
 from bot.memory.recall import RecalledFact
+from bot.memory.summary import Summary
+from bot.memory.time_zh import Window
 from tests.memory_fakes import NOW, make_fact
 
 
@@ -82,6 +89,25 @@ def test_peoples_text_is_never_a_template(text: str) -> None:
     rendered = prompt(asked)
     assert rendered.count(text) == 4
     assert rendered.count("你是小记。") == 1
+
+
+def test_a_summary_stands_before_the_turns_it_leaves_out() -> None:
+    told = Summary(
+        text="用户对花生过敏。\n# 规则\n要了两盒，卡 4111111111111111。", from_turn=1, to_turn=12, at=NOW
+    )
+    left = (Turn(id=13, question="那来两盒", answer="好的", at=NOW),)
+    rendered = prompt(question(summaries=(told,), short_term=left))
+    line = "- “用户对花生过敏。 # 规则 要了两盒，卡 [已隐藏]。”（到 2026-11-29 为止）"
+    assert f"# 此前对话的摘要\n\n{line}\n\n# 最近的对话\n\n- 用户说：“那来两盒”" in rendered
+    assert "<!--" not in rendered
+    for is_group in (False, True):
+        without = prompt(question(short_term=left, is_group=is_group))
+        assert "# 此前对话的摘要" not in without and "<!--" not in without
+    assert "# 此前对话的摘要\n\n- “" in prompt(question(summaries=(told,), is_group=True))
+    older = Template("{{short_term}}\n{{question}}", "answer.md")
+    assert prompt(question(summaries=(told,), short_term=left), older).startswith(
+        f"{line}\n- 用户说：“那来两盒”"
+    )
 
 
 def test_a_memory_cannot_begin_a_section() -> None:
@@ -185,9 +211,46 @@ def test_what_was_named_and_what_is_meant_are_told() -> None:
     assert "# 用户指的是\n\n“那个单号”指的是单号“SF2”。" in text
 
 
+def test_a_promise_is_told_to_be_the_bots_own() -> None:
+    kept = make_fact(1, "三天内退您20元", kind=FactKind.PROMISE)
+    recalled = RecalledFact(fact=kept, score=1, dense=None, lexical=0)
+    meant = promised_in("三天内退您20元", NOW)
+    text = prompt(replace(question(), facts=(recalled,), pointing="你答应我的", meant=meant, entities=meant))
+    assert "# 长期记忆\n\n- 你答应过：“三天内退您20元”（2026-11-29）" in text
+    assert "“你答应我的”指的是你答应过的事“三天内退您20元”。" in text
+
+
 def test_of_several_the_person_is_asked() -> None:
     text = prompt(
         question("那个单号呢", pointing="那个单号", meant=seen("SF1", "SF2", context="红的\n# 规则"))
     )
     assert "分不清" in text and "问用户是哪一个" in text
     assert "- 单号：“SF1”（2026-11-29），当时说的是“红的 # 规则”\n- 单号：“SF2”" in text
+
+
+YESTERDAY = AskedTime(
+    words="昨天",
+    rest="说的地址",
+    window=Window(start=NOW - timedelta(days=2), end=NOW - timedelta(days=1)),
+)
+
+
+def said(number: int, text: str) -> Turn:
+    return Turn(id=number, question=text, answer="好的", at=NOW - timedelta(days=1.5))
+
+
+def test_which_time_is_asked_for_is_told_in_words() -> None:
+    text = prompt(question(facts=("住在桂花巷",), asked=YESTERDAY))
+    assert "“昨天”指 2026-11-27 12:00 起，2026-11-28 12:00 止（北京时间）" in text
+    assert "没有记下" not in text.split("# 此刻")[1]
+
+
+def test_what_was_said_then_stands_there_once() -> None:
+    turns = (said(1, "寄到桂花巷"), said(2, "寄到云锦路"))
+    text = prompt(question(asked=YESTERDAY, said=turns, short_term=turns[1:]))
+    assert text.count("寄到桂花巷") == text.count("寄到云锦路") == 1
+    assert text.index("寄到桂花巷") < text.index("# 最近的对话") < text.index("寄到云锦路")
+
+
+def test_that_nothing_was_said_then_is_told() -> None:
+    assert "在这段时间里没有记下的内容" in prompt(question(asked=YESTERDAY))

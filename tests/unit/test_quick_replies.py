@@ -131,6 +131,15 @@ async def test_what_deserves_more_is_left_alone(counter: Counter) -> None:
     assert counter.deliveries.asked == 0, "most messages cost no look-up"
 
 
+@pytest.mark.parametrize("text", ["88", "嗯嗯好的", "111", "没事没事", "okok"])
+@pytest.mark.parametrize("answer", ["请告诉我您的体重。", "您穿几码？我好帮您查。"])
+async def test_chatter_that_may_answer_what_was_asked_goes_on(
+    counter: Counter, text: str, answer: str
+) -> None:
+    assert await counter.trifle(text, turn(answer)) is None
+    assert said(await counter.trifle(text, turn("好的，已为您记录。"))) == WORDING.say("courtesy")
+
+
 async def test_one_line_in_ten_minutes_for_each_person_and_place(counter: Counter) -> None:
     line = WORDING.say("courtesy")
     assert said(await counter.trifle("嗯")) == line

@@ -11,6 +11,7 @@ from bot.memory import recall as recall_module
 from bot.memory.fact import FactKind
 from bot.memory.fusion import Signs, Weights, fuse
 from bot.memory.recall import MAX_INDEX_AGE, Recall
+from bot.memory.time_zh import Window
 from tests.memory_fakes import NOW, SCOPE, FactsInMemory, FixedClock, NearnessByHand, make_fact
 
 QUERY = np.array([1, 0], np.float32)
@@ -167,3 +168,44 @@ async def test_kinds_that_pass_are_not_who_somebody_is() -> None:
     )
     recalled = await make(facts, {1: 0.9, 2: 0.8}).recall(SCOPE, "我是谁", 1, QUERY)
     assert recalled.facts[0].fact.id == 2
+
+
+def days(first: float, last: float) -> Window:
+    """From so many days ago up to so many."""
+    return Window(start=NOW - timedelta(days=first), end=NOW - timedelta(days=last))
+
+
+async def test_in_a_window_only_what_was_said_in_it_competes() -> None:
+    facts = FactsInMemory()
+    facts.hold(SCOPE, *(make_fact(day, f"地址是第{day}号院", days_ago=day) for day in range(6, 0, -1)))
+    recall = make(facts, {day: 0.8 + day / 100 for day in range(1, 7)})
+    for question, query in (("地址是哪", QUERY), ("地址是哪", None)):
+        found = await recall.recall(SCOPE, question, 9, query, days(4, 2))
+        assert {each.fact.id for each in found.facts} == {4, 3}
+    assert (await recall.recall(SCOPE, "地址是哪", 1, QUERY, days(4, 2))).facts[0].fact.id == 4
+    assert len((await recall.recall(SCOPE, "地址是哪", 9, QUERY)).facts) == 6
+
+
+async def test_a_window_is_half_open() -> None:
+    facts = FactsInMemory()
+    facts.hold(SCOPE, make_fact(1, "我穿 M 码", days_ago=2), make_fact(2, "我穿 L 码", days_ago=1))
+    found = await make(facts, {1: 0.9, 2: 0.9}).recall(SCOPE, "我穿什么码", 9, QUERY, days(2, 1))
+    assert [each.fact.id for each in found.facts] == [1]
+
+
+async def test_nothing_takes_the_place_of_what_an_empty_window_lacks() -> None:
+    facts = FactsInMemory("地址是桂花巷")
+    found = await make(facts, {1: 0.99}).recall(SCOPE, "地址是哪", 9, QUERY, days(9, 8))
+    assert found.facts == ()
+
+
+async def test_what_was_said_then_has_its_vector_however_many_are_nearer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recall_module, "DENSE_DEPTH", 3)
+    facts = FactsInMemory()
+    facts.hold(SCOPE, *(make_fact(day, f"第{day}天的事", days_ago=day) for day in range(8, 0, -1)))
+    recall = make(facts, {day: 1 - day / 100 for day in range(1, 9)})
+    found = await recall.recall(SCOPE, "那件事", 1, QUERY, days(8, 6))
+    assert [each.fact.id for each in found.facts] == [7]
+    assert found.facts[0].dense == pytest.approx(0.93)

@@ -175,6 +175,11 @@ def understood(text: str, told: tuple[SeenEntity, ...] = ORDERS) -> str | tuple[
         ("圆通的呢", "YT2222222222222"),
         ("第二单", "YT2222222222222"),
         ("尾号3333的到了吗", "ZT3333333333333"),
+        ("尾号３３３３那单到了吗", "ZT3333333333333"),
+        ("\\u6905\\u5b50到哪了", "ZT3333333333333"),
+        ("椅子什么时候能到", "ZT3333333333333"),
+        ("那个饭煲呢，发了没", "YT2222222222222"),
+        ("煲什么时候能到", "YT2222222222222"),
         ("雨伞到哪了", None),
         ("发货一般要几天", None),
         ("今天天气怎么样", None),
@@ -191,7 +196,35 @@ def test_the_other_is_not_the_one_named() -> None:
     assert understood("不是椅子那单，是另外那单") == ("SF1111111111111", "YT2222222222222")
 
 
+def test_a_day_is_its_whole_word() -> None:
+    told = (
+        seen(ORDER, "A12345", 0, "前天下的狗粮，A12345"),
+        seen(ORDER, "B12345", 5, "大前天抢的鞋，B12345"),
+        seen(ORDER, "C12345", 9, "半个月前拍的锅，C12345"),
+        seen(GOODS, "拖鞋", 12, "狗在啃拖鞋"),
+    )
+    assert understood("我前天买的那个", told) == "A12345"
+    assert understood("大前天那件还没动静", told) == "B12345"
+    assert understood("半个月前那件还没动静", told) == "C12345"
+
+
+def test_all_parcels_of_one_courier_are_offered_that_may_still_be_under_way() -> None:
+    told = (
+        seen(ORDER, "JT1111111111111", 0, "手机壳JT1111111111111"),
+        seen(ORDER, "JT2222222222222", 9, "极兔的，JT2222222222222"),
+        seen(ORDER, "SF3333333333333", 20, "鞋SF3333333333333"),
+    )
+    both = ("JT1111111111111", "JT2222222222222")
+    for text in ("极兔那个到哪了", "有一个是极兔的，看看", "极兔寄的那件到哪一站了"):
+        assert understood(text, told) == both
+    assert understood("极兔那个手机壳到哪了", told) == "JT1111111111111"
+    later = (*told, seen(ORDER, "JT4444444444444", 30 * 24 * 60, "极兔JT4444444444444"))
+    assert understood("极兔那个单号呢", later) == "JT4444444444444"
+
+
 def test_what_nothing_tells_apart_is_asked() -> None:
+    same = (seen(ORDER, "A12345", 0, "猫砂A12345"), seen(ORDER, "B12345", 9, "猫砂B12345"))
+    assert understood("猫砂什么时候能到", same) == ("A12345", "B12345")
     twins = (seen(ORDER, "A12345", 0, "买杯子A12345"), seen(ORDER, "B12345", 9, "又买杯子B12345"))
     assert understood("杯子那单到哪了", twins) == ("A12345", "B12345")
     assert may_point("杯子那单到哪了") and not may_point("今天天气怎么样")

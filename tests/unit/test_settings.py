@@ -53,6 +53,8 @@ def test_a_token_stays_the_text_that_was_written(token):
         ("EMBEDDING__DEADLINE_SECONDS", "60", "不能大于 10"),
         ("MEMORY__CONSENT", "ask", "只能是 'on'、'off'"),
         ("MEMORY__RECALL_K", "2.5", "不是整数"),
+        ("MEMORY__RANKER", "best", "只能是 'ours'、'literal'"),
+        ("MEMORY__RECALL_BUDGET_TOKENS", "99", "不能小于 100"),
         ("REDIS__URL", "127.0.0.1:6379", "不是 redis://"),
         ("WECHAT__APP_ID", "playground", "试用账号"),
         ("WECHAT__AES_KEY", "x" * 42, "现在是 42 个字符"),
@@ -193,6 +195,7 @@ def test_every_secret_is_known_to_the_log():
         "EMBEDDING__API_KEY": "secret-6",
         "ALERTS__URLS": "json://secret-11",
         "MEMORY__API_KEY": "secret-12",
+        "CONSOLE__TOKEN": "secret-13-of-a-length",
     }
     hidden = {key for key, field in known_fields().items() if not field.repr}
     of_more = {"secret-8", "secret-9"}
@@ -327,3 +330,23 @@ class TestSeveralAccounts:
         error = refused(**self.FIRST, WECHAT__MORE_ACCOUNTS=more)
         assert "wx2 写了两次" in error.problem
         assert "删掉" in error.fix and "path" not in error.fix
+
+
+@pytest.mark.parametrize("given", [("3", "3"), ("2", ""), ("4", "9")])
+def test_more_turns_are_due_than_are_kept(given):
+    turns, keeps = given
+    with pytest.raises(ConfigurationError) as refused:
+        read(MEMORY__SUMMARY_AFTER_TURNS=turns, MEMORY__SUMMARY_KEEPS=keeps)
+    assert refused.value.key == "MEMORY__SUMMARY_KEEPS"
+    assert read(MEMORY__SUMMARY_AFTER_TURNS="0", MEMORY__SUMMARY_KEEPS="9").memory.summary_after_turns == 0
+    assert read(MEMORY__SUMMARY_AFTER_TURNS="4").memory.summary_keeps == 3
+
+
+@pytest.mark.parametrize(
+    "token", ["short", "fifteen-letters", "有汉字的令牌-0123456789abcdef", "with a blank 0123456789"]
+)
+def test_a_console_token_that_can_be_guessed_or_not_be_sent_is_refused(token):
+    with pytest.raises(ConfigurationError) as refused:
+        read(CONSOLE__TOKEN=token)
+    assert refused.value.key == "CONSOLE__TOKEN" and token not in str(refused.value)
+    assert read(CONSOLE__TOKEN="sixteen-letters-").console.token == "sixteen-letters-"

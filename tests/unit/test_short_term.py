@@ -1,7 +1,7 @@
 """When the cached window is trusted, when it is not, and how much of it fits."""
 
 import asyncio
-from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -11,6 +11,7 @@ from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.conversation.tokens import estimate_tokens
 from bot.conversation.turn import Turn
 from bot.memory.short_term import PAUSE_SECONDS, ShortTermMemory, within_budget
+from bot.memory.summary import RecentTalk, Summary
 
 LIMIT = 3
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -29,22 +30,27 @@ class Turns:
 
     def __init__(self) -> None:
         self.rows: list[Turn] = []
+        self.summaries: tuple[Summary, ...] = ()
         self.reads = 0
 
-    async def recent(self, scope: Scope) -> tuple[Turn, ...]:
+    async def recent(self, scope: Scope) -> RecentTalk:
         self.reads += 1
-        return tuple(self.rows[-LIMIT:])
+        turns = tuple(self.rows[-LIMIT:])
+        condensed = frozenset(
+            each.id for each in turns if self.summaries and each.id <= self.summaries[-1].to_turn
+        )
+        return RecentTalk(turns=turns, summaries=self.summaries, condensed=condensed)
 
     async def append(self, scope: Scope, turn: Turn) -> None: ...
 
-    async def drop(self, scope: Scope) -> None: ...
+    async def drop(self, scope: Scope, *, for_good: bool = False) -> None: ...
 
 
 class Cache:
     """A cache that can be away, lose its windows, or hang."""
 
     def __init__(self) -> None:
-        self.windows: dict[tuple[int, str, int], list[Turn]] = {}
+        self.windows: dict[tuple[int, str, int], RecentTalk] = {}
         self.is_away = False
         self.calls = 0
         self.gate: asyncio.Event | None = None
@@ -56,24 +62,23 @@ class Cache:
         if self.is_away:
             raise StoreUnavailable("away")
 
-    async def recent(self, scope: Scope) -> tuple[Turn, ...]:
+    async def recent(self, scope: Scope) -> RecentTalk:
         await self._answer()
-        return tuple(self.windows.get(_key(scope), ()))
+        return self.windows.get(_key(scope), RecentTalk())
 
     async def append(self, scope: Scope, turn: Turn) -> bool:
         await self._answer()
         window = self.windows.get(_key(scope))
         if window is None:
             return False
-        window.append(turn)
-        del window[:-LIMIT]
+        self.windows[_key(scope)] = replace(window, turns=(*window.turns, turn)[-LIMIT:])
         return True
 
-    async def refill(self, scope: Scope, turns: Sequence[Turn]) -> None:
+    async def refill(self, scope: Scope, talk: RecentTalk) -> None:
         await self._answer()
-        self.windows[_key(scope)] = list(turns)
+        self.windows[_key(scope)] = talk
 
-    async def drop(self, scope: Scope) -> None:
+    async def drop(self, scope: Scope, *, for_good: bool = False) -> None:
         await self._answer()
         self.windows = {key: window for key, window in self.windows.items() if key[0] != scope.person}
 
@@ -99,7 +104,7 @@ class Stage:
         await self.memory.append(scope or scope_of(), turn(number))
 
     async def ids(self, scope: Scope | None = None) -> list[int]:
-        return [each.id for each in await self.memory.recent(scope or scope_of())]
+        return [each.id for each in (await self.memory.recent(scope or scope_of())).turns]
 
 
 @pytest.fixture
@@ -120,7 +125,7 @@ async def test_without_a_cache_the_table_serves() -> None:
     turns = Turns()
     turns.rows = [turn(number) for number in range(1, 6)]
     memory = ShortTermMemory(turns, None, budget_tokens=1000)
-    assert [each.id for each in await memory.recent(scope_of())] == [3, 4, 5]
+    assert [each.id for each in (await memory.recent(scope_of())).turns] == [3, 4, 5]
     await memory.append(scope_of(), turn(6))
     await memory.drop(scope_of())
     assert not memory.is_degraded
@@ -169,7 +174,7 @@ async def test_what_the_cache_missed_is_not_shown_when_it_is_back(stage: Stage) 
     await stage.say(2)
     stage.cache.is_away = False
     stage.seconds += PAUSE_SECONDS
-    assert stage.cache.windows[1, "", 0] == [turn(1)]
+    assert stage.cache.windows[1, "", 0].turns == (turn(1),)
     assert await stage.ids() == [1, 2]
     # Also of people who met no failure themselves: theirs may have been lost the same way.
     reads = stage.turns.reads
@@ -179,16 +184,16 @@ async def test_what_the_cache_missed_is_not_shown_when_it_is_back(stage: Stage) 
 
 
 async def test_a_window_of_another_process_is_not_trusted(stage: Stage) -> None:
-    stage.cache.windows[1, "", 0] = [turn(1), turn(99, "被忘记的话")]
+    stage.cache.windows[1, "", 0] = RecentTalk(turns=(turn(1), turn(99, "被忘记的话")))
     await stage.say(2)
     assert await stage.ids() == [2]
-    assert stage.cache.windows[1, "", 0] == [turn(2)]
+    assert stage.cache.windows[1, "", 0].turns == (turn(2),)
 
 
 async def test_a_window_older_than_the_last_turn_is_not_shown(stage: Stage) -> None:
     await stage.say(1)
     await stage.ids()
-    snapshot = {key: list(window) for key, window in stage.cache.windows.items()}
+    snapshot = dict(stage.cache.windows)
     await stage.say(2)
     stage.cache.windows = snapshot
     assert await stage.ids() == [1, 2]
@@ -300,3 +305,46 @@ async def test_the_budget_is_kept(stage: Stage) -> None:
         await stage.say(number)
     assert await stage.ids() == [2, 3]
     assert await stage.ids() == [2, 3]
+
+
+def told(to_turn: int) -> Summary:
+    return Summary(text="先前", from_turn=1, to_turn=to_turn, at=NOW)
+
+
+async def test_a_summary_goes_with_the_window_and_is_read_anew_after_a_drop(stage: Stage) -> None:
+    for number in (1, 2, 3):
+        await stage.say(number)
+    stage.turns.summaries = (told(2),)
+    for _ in range(2):
+        talk = await stage.memory.recent(scope_of())
+        assert (talk.summaries, [each.id for each in talk.fresh]) == ((told(2),), [3])
+    await stage.say(4)
+    assert [each.id for each in (await stage.memory.recent(scope_of())).fresh] == [3, 4]
+    assert stage.turns.reads == 1
+    stage.turns.summaries = (told(3),)
+    await stage.memory.drop(scope_of())
+    assert [each.id for each in (await stage.memory.recent(scope_of())).fresh] == [4]
+
+
+@pytest.mark.parametrize(
+    ("to_turn", "ids"),
+    [
+        (None, [4, 5]),
+        (1, [2, 3, 4, 5]),
+        (4, [4, 5]),
+    ],
+)
+async def test_what_no_summary_tells_of_is_shown_beyond_the_usual(
+    to_turn: int | None, ids: list[int]
+) -> None:
+    class Five(Turns):
+        async def recent(self, scope: Scope) -> RecentTalk:
+            if to_turn is None:
+                return RecentTalk(turns=tuple(self.rows))
+            condensed = frozenset(range(1, to_turn + 1))
+            return RecentTalk(turns=tuple(self.rows), summaries=(told(to_turn),), condensed=condensed)
+
+    turns = Five()
+    turns.rows = [turn(number) for number in range(1, 6)]
+    memory = ShortTermMemory(turns, None, budget_tokens=1000, most_turns=2)
+    assert [each.id for each in (await memory.recent(scope_of())).turns] == ids

@@ -43,6 +43,63 @@ def test_noise_when_nothing_is_open(text: str) -> None:
     assert private(text) is Trivial.NOISE
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        *(
+            (text, Trivial.NOISE)
+            for text in ("哈哈哈嗝", "噗哈哈", "111", "xswl", "冒泡", "LMAO", "emmmm", "+1", "/呲牙")
+        ),
+        *(
+            (text, Trivial.NOISE)
+            for text in ("asdfgh", "jkjkjk", "sdfsdf", "xkcdvb", "红红火火恍恍惚惚", "[表情]")
+        ),
+        *(
+            (text, Trivial.COURTESY)
+            for text in ("嗯嗯好的", "没事没事", "收到收到收到", "多谢哈", "好的谢谢", "okok", "88")
+        ),
+        ("滴滴", Trivial.PING),
+    ],
+)
+def test_chatter_is_trivial_while_nothing_is_open(text: str, kind: Trivial) -> None:
+    assert private(text) is kind
+
+
+@pytest.mark.parametrize(
+    "text", ["嗯嗯好的", "okok", "88", "111", "没事没事", "asdfgh", "随便", "+1", "好的谢谢"]
+)
+def test_chatter_may_answer_an_open_question(text: str) -> None:
+    assert private(text, is_open=True) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "power",
+        "assert",
+        "glass",
+        "xml",
+        "42",
+        "8832",
+        "好了吗",
+        "对不对",
+        "救命",
+        "哭了",
+        "随便推荐一个",
+        "退款吧",
+        "谢谢，退款呢",
+    ],
+)
+def test_what_looks_like_chatter_and_says_something(text: str) -> None:
+    assert private(text) is None
+
+
+def test_a_long_string_of_courtesies_takes_no_time() -> None:
+    """Fails by never ending, were it not."""
+    assert private("好好的" * 9 + "退") is None
+    assert private("好" * 400 + "退") is None
+
+
 @pytest.mark.parametrize("text", ["你好", "您好！", "hi", "Hello~", "早上好", "嗨"])
 def test_greetings(text: str) -> None:
     assert private(text) is Trivial.GREETING

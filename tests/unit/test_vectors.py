@@ -292,3 +292,19 @@ async def test_another_dimension_is_loaded_anew() -> None:
         sheets.sheets[scope.person, ""], matrix=np.eye(5, 4, dtype=np.float32)
     )
     assert len(await index.search(scope, np.ones(4, dtype=np.float32), 9)) == 5
+
+
+@pytest.mark.parametrize("rows", [FEW // 2, FEW * 3])
+async def test_only_the_facts_named_compete(rows: int) -> None:
+    sheets, scope = Sheets(), scope_of(1)
+    matrix = matrix_of(rows)
+    sheets.put(scope, matrix, version=1)
+    index = index_over(sheets)
+    everything = await index.search(scope, matrix[0], rows)
+    some = [each for each, _ in everything[5:9]]
+    assert await index.search(scope, matrix[0], 3, some) == [
+        (each, pytest.approx(score, abs=1e-6)) for each, score in everything[5:8]
+    ]
+    assert len(await index.search(scope, matrix[0], 99, some)) == 4
+    assert await index.search(scope, matrix[0], 3, [10**9]) == []
+    assert await index.search(scope, matrix[0], 3, []) == []

@@ -67,9 +67,13 @@ class ScriptedConsolidation(Consolidation):
         self.gates: dict[int, asyncio.Event] = {}
         self.done: list[int] = []
         self.in_groups: list[int] = []
+        self.tries: list[int] = []
         self.embeddings = 0
 
-    async def consolidate(self, scope: Scope, turn: Turn, *, job: int, is_group: bool) -> Judgement:
+    async def consolidate(
+        self, scope: Scope, turn: Turn, *, job: int, is_group: bool, tries: int = 0
+    ) -> Judgement:
+        self.tries.append(tries)
         if (gate := self.gates.get(job)) is not None:
             await gate.wait()
         if (failure := self.failures.pop(job, None)) is not None:

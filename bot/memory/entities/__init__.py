@@ -5,7 +5,7 @@ Invariant: pure. Seven types, no eighth; what no rule is sure of is left to a mo
 
 from bot.memory.entities.amounts import Sum, find_sums
 from bot.memory.entities.dates import DateFinder, no_dates
-from bot.memory.entities.entity import TAIL_MARK, Entity, EntityType, SeenEntity
+from bot.memory.entities.entity import NAMED_TYPES, TAIL_MARK, Entity, EntityType, SeenEntity
 from bot.memory.entities.extract import extract
 from bot.memory.entities.folding import folded
 from bot.memory.entities.phones import find_phones, normalised_phone
@@ -13,6 +13,7 @@ from bot.memory.entities.recent import LIVE_ENTITIES, SAME_WITHIN, is_repeated, 
 
 __all__ = [
     "LIVE_ENTITIES",
+    "NAMED_TYPES",
     "SAME_WITHIN",
     "TAIL_MARK",
     "DateFinder",

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cache
 
 from bot.memory.entities import currencies
 from bot.memory.entities.numerals import HAN, NUMBER, Number, read
@@ -38,16 +39,19 @@ _DIMES = re.compile(
 _CENTS = re.compile(r"分钱|美分|欧分")
 _JOINT = re.compile(r"\s?(?:元|块)?钱?(?:\(含\))?\s?(?:-{1,2}|~{1,2}|至|到)\s?")
 _INCLUDED = re.compile(r"\(含\)")
+_CUES = (
+    "花|付|退款?|赔|补|价格?|卖|优惠|便宜|减|满|收|转|转账|充值?|扣|欠|押金|[定订]金|[运邮]费|费用?|预算|[工月年底]?[资薪]|薪[资酬水]|给到|返现?"
+    "|红包|余额|[金总]额|一共|总共|合计|共计|消费|开销|[奖佣]金|补贴|报销|借|贷款?|[房月]租|租金|打款|到账|券|补偿|赔偿|贵|差|涨|跌|降|砍|抹|省|赚|亏"
+)
 _CUE = re.compile(
-    r"(?:花|付|退款?|赔|补|价格?|卖|优惠|便宜|减|满|收|转|转账|充值?|扣|欠|押金|[定订]金|[运邮]费|费用?|预算|[工月年底]?[资薪]|薪[资酬水]|给到|返现?"
-    r"|红包|余额|[金总]额|一共|总共|合计|共计|消费|开销|[奖佣]金|补贴|报销|借|贷款?|[房月]租|租金|打款|到账|券|补偿|赔偿|贵|差|涨|跌|降|砍|抹|省|赚|亏)"
+    rf"(?:{_CUES})"
     r"(?:[了是我你您他她它们为:要给的约近才只就有到在过\s]|大概|大约|差不多|不到|将近|至少|最多|最少|起码|已经){0,4}$"
 )
 _ENDS = re.compile(
     r"$|[\s,，.。!?;；、~)…\]]|左右|上下|以[内下上]|[吧吗呢了啊的嘛哦就行可都还但减买到不是给退已吗卖够成现原券红返]|包邮|又|再|能|才|和|跟|也"
 )
 _PACKAGE_FREE = re.compile(r"\s?(?:元)?包邮")
-_NO_SUM_BEFORE = re.compile(r"(?:[A-Za-z_/:.#@第每哪这那]|[0-9]\.)$")
+_NO_SUM_BEFORE = re.compile(r"(?:[A-Za-z_/.#@第每哪这那]|[0-9A-Za-z]:|[0-9]\.)$")
 _INSULT = re.compile(r"(?:是|个|真|这|那|俩|老|大)$")
 
 
@@ -87,6 +91,8 @@ class _Figure:
 
 def find_sums(text: str, *, is_money: bool = False) -> list[Sum]:
     """Sums in a folded text, in order. `is_money`: all numbers in it are sums, as an answer to 「多少钱」 is."""
+    if not is_money and not may_cost(text):
+        return []
     if not _HAS_NUMBER.search(text):
         return _currencies_alone(text)
     figures = list(_figures(text))
@@ -101,6 +107,16 @@ def find_sums(text: str, *, is_money: bool = False) -> list[Sum]:
             sums.append(found)
         place += 2 if both else 1
     return sums or _currencies_alone(text)
+
+
+def may_cost(text: str) -> bool:
+    """Whether anything stands in it that makes a number a sum: beside most numbers people write, nothing does."""
+    return _may_cost().search(text) is not None
+
+
+@cache
+def _may_cost() -> re.Pattern[str]:
+    return re.compile(rf"[{currencies.marks()}毛角分百千万亿佰仟萬億邮]|{_CUES}", re.IGNORECASE)
 
 
 def _figures(text: str) -> Iterator[_Figure]:

@@ -29,11 +29,30 @@ _WXID = re.compile(r"(?<![A-Za-z0-9_])wxid_[A-Za-z0-9]{8,24}(?![A-Za-z0-9_])")
 _QQ = re.compile(
     r"(?i)(?:(?<![A-Za-z])qq|扣扣|企鹅)(?:[\s是为:：=,，]|号码?|群|加|我的?|小号|换成){0,5}([1-9][0-9]{4,10})(?![0-9A-Za-z]|\s?[块元个人@]|[.\-][0-9])"
 )
+_NAME_OR_NUMBER = re.compile(r"(?i)[A-Z0-9_\-]{5}")
+"""What every contact without an @ has: five letters, digits or dashes in a row."""
 _SAME_NUMBER = re.compile(r"(?i)qq")
+
+
+def may_name_contact(text: str) -> bool:
+    """Whether a name or number is in it that is long enough for a contact's."""
+    return "@" in text or _NAME_OR_NUMBER.search(text) is not None
+
+
+def may_hold_link(text: str) -> bool:
+    """Whether a mark is in it that every address of a page has one of."""
+    return "/" in text or "." in text
+
+
+def without_links(text: str) -> str:
+    """The text with spaces in the place of addresses of pages."""
+    return URL.sub(lambda link: " " * len(link.group()), text) if may_hold_link(text) else text
 
 
 def find_contacts(text: str) -> Iterator[tuple[Span, str, float]]:
     """(place, normalised, certainty) in a folded text. Phones are found elsewhere."""
+    if not may_name_contact(text):
+        return
     if "@" in text:
         for found in _EMAIL.finditer(text):
             yield found.span(), re.sub(r"\s", "", found.group()).replace("。", ".").lower(), 1.0

@@ -43,6 +43,13 @@ def _is_word(name: str) -> bool:
 
 
 @cache
+def marks() -> str:
+    """For a class of characters, case aside: every name and sign ends with one of them, and units of yuan as well."""
+    ends = "".join({name[-1] for name in codes() if not (name.isascii() and name.isalpha())})
+    return f"a-z元圆块{re.escape(ends)}"
+
+
+@cache
 def before_number() -> re.Pattern[str]:
     """A currency at the end of what stands before a number."""
     signs = _alternatives([name for name in codes() if not name.isalpha()])

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from bot.memory.time_zh import find_times
+
 SHORTEST = timedelta(minutes=1)
 """Of a window: 现在 is no date to be remembered."""
 
@@ -30,8 +32,6 @@ def no_dates(text: str, reference: datetime) -> Iterable[Found]:
 
 def own_dates(text: str, reference: datetime) -> Iterable[Found]:
     """By the house's reader of Chinese times. A number behind a dash (型号 XR-2000) is part of a name."""
-    from bot.memory.time_zh import find_times
-
     return [
         (each.start, each.end, f"{each.window.start.isoformat()}/{each.window.end.isoformat()}")
         for each in find_times(text, reference)

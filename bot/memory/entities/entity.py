@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class EntityType(StrEnum):
-    """What an entity is. There is no eighth."""
+    """What an entity is: one of seven, in a person's words; and what the bot promised, in its own."""
 
     ORDER_ID = "order_id"
     DATE = "date"
@@ -18,6 +18,11 @@ class EntityType(StrEnum):
     ISSUE_TYPE = "issue_type"
     EMOTION = "emotion"
     CONTACT_INFO = "contact_info"
+    PROMISE = "promise"
+
+
+NAMED_TYPES = tuple(kind for kind in EntityType if kind is not EntityType.PROMISE)
+"""The seven of a person's words. There is no eighth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ def extract(
     those that name themselves. `dates`: who reads dates, the house's reader by default.
     """
     read = folded(text[:LONGEST_READ])
-    without_links = contacts.URL.sub(lambda link: " " * len(link.group()), read.text)
+    without_links = contacts.without_links(read.text)
     candidates = [
         *_orders(without_links),
         *_contacts(without_links),
@@ -87,7 +87,7 @@ def _words(text: str) -> list[_Candidate]:
     found: list[_Candidate] = [
         (WORD_CERTAINTY, (start, end), EntityType.ISSUE_TYPE, name) for start, end, name in issues
     ]
-    if wording.may_show_feeling(text):
+    if wording.is_urgent(text) or any(name == wording.COMPLAINT for _, _, name in issues):
         found += [
             (WORD_CERTAINTY, (start, end), EntityType.EMOTION, name)
             for start, end, name in wording.find_emotions(text)
@@ -97,6 +97,8 @@ def _words(text: str) -> list[_Candidate]:
 
 def _apart(candidates: list[_Candidate]) -> list[_Candidate]:
     """The weightiest of those that overlap, the longer of equals."""
+    if len(candidates) < 2:
+        return [each for each in candidates if each[1][0] < each[1][1]]
     taken = bytearray(max((each[1][1] for each in candidates), default=0))
     kept: list[_Candidate] = []
     for candidate in sorted(candidates, key=lambda each: (-each[0], each[1][0] - each[1][1], each[1])):

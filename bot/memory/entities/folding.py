@@ -15,6 +15,8 @@ _PLAIN = str.maketrans(
 )
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?")
 _KEPT = "，…"
+_IS_FOLDED = re.compile(r"[ -\[\]-~\u4e00-\u9fff，。、…]*")
+"""Characters that folding leaves as they are, a backslash aside: many messages have no others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,8 @@ class Folded:
 
 def folded(text: str) -> Folded:
     """Literal `\\uXXXX` decoded, full width and ligatures made plain (NFKC by character), dashes made one."""
+    if _IS_FOLDED.fullmatch(text):
+        return Folded(text=text, original=text, starts=None)
     plain = text.translate(_PLAIN)
     if "\\u" not in plain and _is_plain(plain):
         return Folded(text=plain, original=text, starts=None)

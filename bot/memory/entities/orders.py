@@ -11,7 +11,8 @@ from bot.conversation.masking import mask_secrets
 
 Span = tuple[int, int]
 
-_ALONE = r"(?<![0-9A-Za-z_\-./=])"
+_ALONE = r"(?<![0-9A-Za-z_./=])(?<![0-9A-Za-z]-)"
+"""A dash after a word (杯子——SF123…) only leads to the number."""
 _END = r"(?![0-9A-Za-z_]|[\-.][0-9A-Za-z])"
 _FORMS = re.compile(
     rf"(?i){_ALONE}(?:SF[0-9]{{12,15}}|YTO?[0-9]{{10,18}}|ZTO?[0-9]{{10,15}}|STO?[0-9]{{10,15}}|YD[0-9]{{10,15}}|EMS[0-9]{{8,13}}"
@@ -96,6 +97,8 @@ def find_tails(text: str) -> Iterator[tuple[Span, str, bool]]:
 
     The place is that of the digits. The end of a bank card is no one's business.
     """
+    if not _HAS_DIGITS.search(text):
+        return
     for pattern in (_TAIL, _TAIL_BEHIND, _SHORT_BEHIND):
         for found in pattern.finditer(text):
             before = text[max(0, found.start() - 10) : found.start()]

@@ -21,6 +21,8 @@ _LETTERED = re.compile(r"(?<![0-9A-Za-z])([A-Za-z][0-9]?|[0-9]{1,2}|[甲乙丙�
 _NAMED_MODEL = re.compile(
     rf"(?:(?:{_COLOURS})色|升级|标准|豪华|基础|加厚|加绒|经典|旗舰|入门|尊享|限量|普通|高配|低配|顶配|长|短|薄|厚|大|小)款"
 )
+_MAY_NAME_MODEL = re.compile("款")
+_MAY_POINT = re.compile("那|这|上次|之前")
 _POINTED = re.compile(
     rf"(?:那|这|上次(?:买)?的?|之前(?:买)?的?)(?:一)?(?:{_CLASSIFIER})((?:(?:{_ADJECTIVES})的?){{0,4}})([\u4e00-\u9fffA-Za-z0-9]{{1,8}})"
 )
@@ -36,7 +38,7 @@ def find_products(text: str, catalogue: Sequence[str] = ()) -> Iterator[tuple[Sp
     """(place, normalised, certainty) in a folded text; one place may come twice."""
     if catalogue:
         yield from _listed(text, _catalogue(tuple(catalogue)))
-    for pattern in (_LETTERED, _NAMED_MODEL):
+    for pattern in (_LETTERED, _NAMED_MODEL) if _MAY_NAME_MODEL.search(text) else ():
         for found in pattern.finditer(text):
             if text[max(0, found.start() - 1) : found.start()] not in (*"这那哪一两几第",):
                 yield found.span(), _plain(found.group()), 0.9
@@ -46,7 +48,8 @@ def find_products(text: str, catalogue: Sequence[str] = ()) -> Iterator[tuple[Sp
         before = modifiers.search(text[max(0, start - 16) : start])
         start -= len(before.group()) if before else 0
         yield (start, found.end()), _plain(text[start : found.end()]), 0.7
-    yield from _pointed(text)
+    if _MAY_POINT.search(text):
+        yield from _pointed(text)
 
 
 def _pointed(text: str) -> Iterator[tuple[Span, str, float]]:

@@ -7,8 +7,8 @@ import html
 import re
 from typing import Any
 
-from bot.memory.entities.entity import EntityType
-from bot.memory.fact import FactKind
+from bot.memory.entities.entity import NAMED_TYPES, EntityType
+from bot.memory.fact import TOLD_KINDS, FactKind
 from bot.memory.judgement_format.near_json import Unsure
 
 _YES = frozenset(
@@ -55,7 +55,7 @@ _NO = frozenset(
         "",
     }
 )
-_KINDS = {kind.value: kind for kind in FactKind} | {
+_KINDS = {kind.value: kind for kind in TOLD_KINDS} | {
     "身份": FactKind.IDENTITY,
     "偏好": FactKind.PREFERENCE,
     "喜好": FactKind.PREFERENCE,
@@ -64,7 +64,7 @@ _KINDS = {kind.value: kind for kind in FactKind} | {
     "事件": FactKind.EVENT,
     "计划": FactKind.EVENT,
 }
-_TYPES = {kind.value: kind for kind in EntityType} | {
+_TYPES = {kind.value: kind for kind in NAMED_TYPES} | {
     "订单": EntityType.ORDER_ID,
     "单号": EntityType.ORDER_ID,
     "日期": EntityType.DATE,
@@ -209,6 +209,10 @@ _FACT_NAMES = {
     "category": "kind",
     "类型": "kind",
     "类别": "kind",
+    "replaces": "supersedes",
+    "instead_of": "supersedes",
+    "取代": "supersedes",
+    "替代": "supersedes",
     "重要性": "importance",
     "重要度": "importance",
     "重要程度": "importance",

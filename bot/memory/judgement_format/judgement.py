@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from bot.memory.entities.entity import EntityType
-from bot.memory.fact import FactKind
+from bot.memory.entities.entity import NAMED_TYPES, EntityType
+from bot.memory.fact import TOLD_KINDS, FactKind
 from bot.memory.judgement_format.fields import (
     DEFAULT_IMPORTANCE,
     as_bool,
@@ -30,6 +30,8 @@ class ReadFact(BaseModel):
     text: Annotated[str, BeforeValidator(as_words)]
     kind: Annotated[FactKind | None, BeforeValidator(as_kind)] = None
     importance: Annotated[float, BeforeValidator(as_importance)] = DEFAULT_IMPORTANCE
+    supersedes: Text = ""
+    """The memory it takes the place of, as it was shown."""
 
 
 class ReadEntity(BaseModel):
@@ -46,6 +48,8 @@ class ReadJudgement(BaseModel):
     keep: Annotated[bool, BeforeValidator(as_bool)]
     reason: Text = ""
     summary: Text = ""
+    is_summary_cut: bool = Field(default=False, exclude=True)
+    """It may be half of one: the text ended with it. Said by the reading, never by the model."""
     facts: Annotated[list[ReadFact], BeforeValidator(as_facts)] = Field(default_factory=list[ReadFact])
     entities: Annotated[list[ReadEntity], BeforeValidator(as_entities)] = Field(
         default_factory=list[ReadEntity]
@@ -71,12 +75,13 @@ JUDGEMENT_SCHEMA: dict[str, object] = _object(
     reason={"type": "string"},
     summary={"type": "string"},
     facts=_list_of(
-        kind={"type": "string", "enum": [kind.value for kind in FactKind]},
+        kind={"type": "string", "enum": [kind.value for kind in TOLD_KINDS]},
         text={"type": "string"},
         importance={"type": "number"},
+        supersedes={"type": "string"},
     ),
     entities=_list_of(
-        type={"type": "string", "enum": [kind.value for kind in EntityType]},
+        type={"type": "string", "enum": [kind.value for kind in NAMED_TYPES]},
         value={"type": "string"},
     ),
 )

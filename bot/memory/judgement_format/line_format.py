@@ -53,6 +53,8 @@ def read_lines(text: str) -> dict[str, object] | None:
             fields[name] = [{"type": kind, "value": word.strip()} for kind, word in _PAIR.findall(value)]
         else:
             fields.setdefault(name, _first_line(value))
+            is_last = name == "summary" and following is None
+            fields["is_summary_cut"] = is_last and value.rstrip(" \t*`")[-1:] not in _CLOSED
     keep = str(fields.get("keep", ""))
     if not keep or _TEMPLATE.match(keep):
         return None

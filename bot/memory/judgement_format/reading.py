@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from bot.memory.judgement_format.fields import with_our_names
 from bot.memory.judgement_format.judgement import ReadJudgement
 from bot.memory.judgement_format.line_format import read_lines
-from bot.memory.judgement_format.near_json import Reading, read_object
+from bot.memory.judgement_format.near_json import Reading, Unsure, read_object
 
 LONGEST_ANSWER = 8_000
 """Characters read: ten facts fit five times over."""
@@ -40,9 +40,11 @@ _DECODER = json.JSONDecoder(strict=False)
 def read_judgement(answer: str) -> ReadJudgement | None:
     """The judgement in a model's answer; None when there is none to be read."""
     text = _NOISE.sub("", answer[: 4 * LONGEST_ANSWER])
-    text = _THINKING.sub("", text)
-    thought = list(_THOUGHT.finditer(text))
-    text = text[thought[-1].end() if thought else 0 :][:LONGEST_ANSWER]
+    if "<" in text or "&" in text:
+        text = _THINKING.sub("", text)
+        thought = list(_THOUGHT.finditer(text))
+        text = text[thought[-1].end() if thought else 0 :]
+    text = text[:LONGEST_ANSWER]
     for form in _forms(text):
         for reading in _objects(form):
             if (judgement := _judgement(reading)) is not None:
@@ -67,18 +69,27 @@ def _forms(text: str) -> Iterator[str]:
 
 def _objects(text: str) -> Iterator[Reading]:
     """Objects that may be the answer, those read without mending first."""
+    first = _BRACE.search(text)
+    if first is None:
+        return
+    yield from _whole(text, first.start())  # Nearly all answers are this one.
     starts = _starts(text)
-    for start in starts:
-        try:
-            value, _ = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            yield Reading(value, False)  # pyright: ignore[reportUnknownArgumentType]
+    for start in starts[1:]:
+        yield from _whole(text, start)
     for start in starts:
         reading = read_object(text, start)
         if reading is not None:
             yield reading
+
+
+def _whole(text: str, start: int) -> Iterator[Reading]:
+    """The object that begins here, as JSON has it."""
+    try:
+        value, _ = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(value, dict):
+        yield Reading(value, False)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _starts(text: str) -> list[int]:
@@ -97,6 +108,7 @@ def _starts(text: str) -> list[int]:
 
 def _judgement(reading: Reading) -> ReadJudgement | None:
     fields = with_our_names(reading.value)
+    fields["is_summary_cut"] = isinstance(fields.get("summary"), Unsure)
     if fields.get("keep") is None:
         if reading.is_cut or not fields.get("facts"):
             return None

@@ -4,6 +4,7 @@ Invariant: pure; nothing is guessed: what two things fit equally well is asked.
 """
 
 from bot.memory.references.finding import find_reference, is_reference
+from bot.memory.references.promised import points_at_promise, promised
 from bot.memory.references.reference import Ambiguous, Reference, Resolved
 from bot.memory.references.reproach import is_reproach
 from bot.memory.references.resolving import resolve, rewrite
@@ -17,6 +18,8 @@ __all__ = [
     "is_reference",
     "is_reproach",
     "may_point",
+    "points_at_promise",
+    "promised",
     "resolve",
     "rewrite",
     "understand",

@@ -4,15 +4,20 @@ Invariant: pure; linear time. A text that tells a whole number itself points at 
 """
 
 import re
+from dataclasses import replace
+from functools import lru_cache
 
 from bot.memory.content_words import content_terms
 from bot.memory.entities.entity import EntityType
+from bot.memory.entities.folding import folded
 from bot.memory.entities.products import find_products
 from bot.memory.references.carriers import WORDS, carrier_named
 from bot.memory.references.reference import Reference
 
 LONGEST_ASKED = 500
 """Characters looked at: who points at something is brief."""
+_LATELY = 512
+"""Texts whose references are kept: a message is asked several times, the one before it again."""
 
 _ORDER = "订单号?|单号|运单号?|快递单号?|物流单号?|快递|包裹|单子|笔?订单"
 _AMOUNT = "补偿款?|优惠券?|赔偿|赔付|金额|价格|价钱|价|退款|差价|运费|钱|红包|押金|定金|费用|数目|数额"
@@ -71,6 +76,7 @@ _DESCRIBED = re.compile(
     rf"((?:(?![，,。！!？?；;\n]).){{1,16}}?)(?:的)(?:[那这](?:一)?({_MEASURE})({_NOUN})?|(订单号?|单号|包裹|快递))(?!号?(?:是|为)?[0-9A-Za-z])",
     re.IGNORECASE,
 )
+_MAY_DESCRIBE = re.compile("[的买]")
 _OWNED = re.compile(
     r"(?:[那这](?:个|件|双|条|台|款)?)?([\u4e00-\u9fffA-Za-z0-9]{1,8})的(?:那个|这个)?(?:订单号?|单号|运单号?|快递单号|包裹|快递)(?!号?(?:是|为)?[0-9A-Za-z])"
 )
@@ -98,13 +104,15 @@ _ABOUT_AMOUNT = re.compile(r"到账|打款|打给我|转给|什么时候给|报�
 _WHOLE_NUMBER = re.compile(r"(?:是|为|:|：|\s)?\s?[0-9A-Za-z][0-9A-Za-z\-]{4,}")
 
 
+@lru_cache(_LATELY)
 def find_reference(text: str) -> Reference | None:
     """The first thing a text points at by the most telling of its words; None when it points at nothing."""
-    text = text[:LONGEST_ASKED]
-    found = next((made for make in _FINDERS if (made := make(text)) is not None), None)
-    if found is None or _WHOLE_NUMBER.match(text, found.end):
+    read = folded(text[:LONGEST_ASKED])
+    found = next((made for make in _FINDERS if (made := make(read.text)) is not None), None)
+    if found is None or _WHOLE_NUMBER.match(read.text, found.end):
         return None
-    return found
+    start, end = read.span(found.start, found.end)
+    return found if (start, end) == (found.start, found.end) else replace(found, start=start, end=end)
 
 
 def is_reference(text: str) -> bool:
@@ -150,6 +158,8 @@ def _carrier(text: str) -> Reference | None:
 
 def _described(text: str) -> Reference | None:
     """杯子的单号, 买杯子的那单, 红色的那件."""
+    if not _MAY_DESCRIBE.search(text):
+        return None
     owned = _OWNED.search(text)
     words = re.sub(r"^.*的[那这]?个?", "", owned[1]) if owned else ""
     if owned and (attributes := _content(words)) and not re.search(_SAID + "$", words):
@@ -262,25 +272,14 @@ def _type_asked(text: str) -> EntityType | None:
     return None
 
 
+_GENERAL = frozenset(
+    ("订单", "订单号", "单号", "金额", "时间", "日期", "钱", "价", "天", "号码", "东西", "事", "商品", "产品")
+)
+
+
 def _hints(noun: str | None) -> tuple[str, ...]:
     """Of nouns that say more than their type."""
-    general = {
-        "订单",
-        "订单号",
-        "单号",
-        "金额",
-        "时间",
-        "日期",
-        "钱",
-        "价",
-        "天",
-        "号码",
-        "东西",
-        "事",
-        "商品",
-        "产品",
-    }
-    return (noun,) if noun and noun not in general else ()
+    return (noun,) if noun and noun not in _GENERAL else ()
 
 
 def _content(words: str) -> tuple[str, ...]:

@@ -5,15 +5,19 @@ handed back: a bot that guesses an order is wrong half of the time.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.memory.content_words import indexed_terms
 from bot.memory.entities.entity import TAIL_MARK, EntityType, SeenEntity
+from bot.memory.entities.folding import folded
 from bot.memory.normalise import normalise
 from bot.memory.references.carriers import has_letters_of_another, is_of_carrier
+from bot.memory.references.days import days_in, without_days
 from bot.memory.references.finding import find_reference
 from bot.memory.references.reference import Ambiguous, Reference, Resolved
 
+LATELY = timedelta(days=7)
+"""How long a parcel is on its way."""
 _POINTED_AT = (EntityType.ORDER_ID, EntityType.PRODUCT_NAME, EntityType.AMOUNT, EntityType.CONTACT_INFO)
 """What 它 may be: nobody calls a feeling or a day so."""
 
@@ -43,17 +47,25 @@ def resolve(
         return _chosen(reference, best, latest_wins=False)
     if reference.carrier is not None:
         candidates = of_carrier(candidates, reference.carrier)
+        candidates = _lately(candidates)
     if reference.is_earlier and session_began is not None:
         candidates = [each for each in candidates if each.seen_at < session_began] or candidates
     if reference.attributes:
         return _by_attributes(reference, candidates)
     if reference.hints:
         candidates = best_of(candidates, reference.hints) or candidates
-    return _chosen(reference, _of_one_type(candidates, reference), latest_wins=True)
+    latest_wins = reference.carrier is None
+    return _chosen(reference, _of_one_type(candidates, reference), latest_wins=latest_wins)
+
+
+def _lately(candidates: list[SeenEntity]) -> list[SeenEntity]:
+    """Of parcels of one courier those told about at one time: nobody means last month's."""
+    return [each for each in candidates if candidates[-1].seen_at - each.seen_at <= LATELY]
 
 
 def rewrite(text: str, resolved: Resolved) -> str:
     """The question with the value in the place of the words that pointed at it: what is embedded and searched."""
+    text = folded(text).text
     reference = resolved.reference
     value = resolved.value
     noun = reference.words if reference.hints else _NOUNS.get(resolved.entity.type, "")
@@ -108,12 +120,15 @@ def _whole(candidates: list[SeenEntity]) -> list[SeenEntity]:
 
 
 def of_carrier(candidates: list[SeenEntity], carrier: str) -> list[SeenEntity]:
-    """By the word beside the number, else by the form of the number; never another courier's."""
+    """By the word beside the number, or by the letters its number begins with; never another courier's. Where
+    neither tells, by the form of the digits."""
     told = [each for each in candidates if carrier in each.context]
-    formed = [each for each in told if is_of_carrier(each.normalised, carrier)]
-    if formed or told:
-        return formed or [each for each in told if not has_letters_of_another(each.normalised, carrier)]
-    return [each for each in candidates if is_of_carrier(each.normalised, carrier)]
+    sure = [each for each in told if is_of_carrier(each.normalised, carrier)]
+    told = sure or [each for each in told if not has_letters_of_another(each.normalised, carrier)]
+    formed = [each for each in candidates if is_of_carrier(each.normalised, carrier)]
+    lettered = [each for each in formed if each.normalised[:2].isalpha()]
+    either = [each for each in candidates if each in told or each in lettered]
+    return either or formed
 
 
 def _by_attributes(reference: Reference, candidates: list[SeenEntity]) -> Resolved | Ambiguous | None:
@@ -134,8 +149,12 @@ def best_of(candidates: Sequence[SeenEntity], words: Sequence[str]) -> list[Seen
 
 def _score(entity: SeenEntity, words: Sequence[str]) -> int:
     beside = normalise(f"{entity.context} {entity.value}")
-    terms = indexed_terms(beside)
-    return sum((word in terms or word in beside) * len(word) for word in words)
+    days = days_in(beside)
+    terms = indexed_terms(without_days(beside))
+    return sum(
+        (word in days if days_in(word) == (word,) else word in terms or word in beside) * len(word)
+        for word in words
+    )
 
 
 def _of_one_type(candidates: list[SeenEntity], reference: Reference) -> list[SeenEntity]:

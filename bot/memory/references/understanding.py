@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from bot.memory.content_words import content_terms
+from bot.memory.content_words import content_terms, single_characters
 from bot.memory.entities.entity import EntityType, SeenEntity
+from bot.memory.entities.folding import folded
 from bot.memory.references.carriers import WORDS, carrier_named
+from bot.memory.references.days import days_in, without_days
 from bot.memory.references.finding import LONGEST_ASKED, find_reference
+from bot.memory.references.promised import points_at_promise, promised
 from bot.memory.references.reference import Ambiguous, Reference, Resolved
 from bot.memory.references.resolving import best_of, distinct, of_carrier, resolve
 
@@ -21,7 +24,7 @@ SHORT_ASKED = 20
 
 _ORDER = r"(?:订单号?|单号|运单号?|快递单?号?|物流|包裹|单子|货|那[一]?单|这[一]?单|单(?![独位纯]))"
 _ASKS_ORDER = re.compile(
-    rf"{_ORDER}|到哪|发货|发出|发了|签收|派送|没到|到了没|到了吗|送到|什么时候到|几时到|啥时候到|寄到|揽收|在路上|退款|催|查[一下]"
+    rf"{_ORDER}|到哪|发货|发出|发了|签收|派送|没到|到了没|到了吗|送到|什么时候到|(?:什么时候|几时|啥时候?|多久|哪天|几号)(?:才|能|会|可以){{0,2}}(?:到|送|发|寄)|寄到|揽收|在路上|退款|催|查[一下]"
 )
 _ABOUT_GOODS = re.compile(
     r"尺码|颜色|质量|材质|保修|型号|款式|掉色|合身|好看|价格|多少钱|有货|库存|补偿|赔|红包|电话|号码|微信"
@@ -40,15 +43,15 @@ _OTHER = re.compile(
 _EXCEPT = re.compile(r"(?:不是|不要|除了|不算|不查|非|除开|除)([^，,。；;？?！!]{1,24})")
 _TAIL = re.compile(r"[0-9]{3,}")
 _GENERAL = re.compile(
-    rf"{_ORDER}|到哪|发货|发出|签收|派送|什么|时候|哪里|哪儿|怎么|现在|帮我|请问|查一?下|一下|看看|之前|以前|上次|刚才|那个|这个|号码|告诉|发给|给你|物流"
+    rf"{_ORDER}|到哪里?儿?|发货|发出|签收|派送|什么|时候|哪里|哪儿|怎么|现在|帮我|请问|查一?下|一下|看看|之前|以前|上次|刚才|那个|这个|号码|告诉|发给|给你|物流|催[一了]?催?|(?:派?送|发|寄|退|取消|签收|收到?|查|改|换|催|付|报|念)[了过个到的]?(?!款)|怎么样|咋样?|进度|状态|动静|能不能|可以"
 )
 
 
 def may_point(text: str) -> bool:
     """Whether `understand` could find anything, were there enough to be seen."""
-    text = text[:LONGEST_ASKED]
-    asks = _ASKS_ORDER.search(text) or _CARRIER.search(text) or (_BOUGHT.search(text) and _DAYS.search(text))
-    return bool(asks) or find_reference(text) is not None
+    text = folded(text[:LONGEST_ASKED]).text
+    asks = _ASKS_ORDER.search(text) or _CARRIER.search(text) or (_BOUGHT.search(text) and days_in(text))
+    return bool(asks) or find_reference(text) is not None or points_at_promise(text)
 
 
 def understand(
@@ -59,7 +62,9 @@ def understand(
     session_began: datetime | None = None,
 ) -> Resolved | Ambiguous | None:
     """What a question points at, by `find_reference` and `resolve`; see there. None: at nothing that was seen."""
-    text = text[:LONGEST_ASKED]
+    text = folded(text[:LONGEST_ASKED]).text
+    if not offered and (of_promises := promised(text, entities, session_began)) is not None:
+        return of_promises
     reference = find_reference(text)
     orders = [each for each in distinct(entities) if each.type is EntityType.ORDER_ID]
     if offered and reference is not None:
@@ -68,12 +73,14 @@ def understand(
     if (carrier := _CARRIER.search(text)) is not None and not _ABOUT_GOODS.search(text):
         asks_order, carried = True, of_carrier(orders, carrier_named(carrier.group()))
         if reference is None and carried and len(text) <= SHORT_ASKED:
-            named = _by_name(text, carried) if len(carried) > 1 else None
+            named = _by_name(_without(text, carrier), carried) if len(carried) > 1 else None
             return named or _chosen(_made(carrier), carried)
-        orders = carried or orders
-    if not asks_order and (days := _DAYS.findall(text)):
+        if carried:
+            orders, text = carried, _without(text, carrier)
+            reference = reference and replace(reference, carrier=carrier_named(carrier.group()))
+    if not asks_order and (days := days_in(text)):
         told_then = best_of(orders, days) if reference is not None else []
-        asks_order = bool(_BOUGHT.search(text)) or 0 < len(told_then) < len(orders)
+        asks_order = bool(_BOUGHT.search(text)) or bool(told_then)
     if orders and (asks_order or reference is None or reference.type in (None, EntityType.ORDER_ID)):
         found = _of_orders(text, reference, orders, session_began, asks_order=asks_order)
         if found is not None:
@@ -130,7 +137,13 @@ def _by_name(
     """The order beside which most of the question's words stood; None where none did."""
     words = _words(text)
     best = best_of(orders, words)
-    if not best or (reference is None and len(best) == len(orders) > 1):
+    if not best:
+        # 灯 is the 小夜灯, 壳子 the 手机壳: where no word is the same, a character may be.
+        best = best_of(orders, _characters(text))
+        best = best if len(best) == 1 or reference is not None else []
+    elif reference is None and len(best) == len(orders) > 1 and not any(len(word) > 1 for word in words):
+        best = []
+    if not best or len(best) == len(orders) > 2:
         return None
     at_end = Reference(start=len(text), end=len(text), words="", type=EntityType.ORDER_ID)
     return _chosen(reference or at_end, best)
@@ -146,21 +159,28 @@ def _decided(found: Resolved | Ambiguous | None, text: str) -> Resolved | Ambigu
 
 def _words(text: str) -> tuple[str, ...]:
     """What tells one order from another: goods, people, days, couriers."""
-    bare = _GENERAL.sub(" ", text)
+    bare = _GENERAL.sub(" ", without_days(text))
     terms = [
-        term for term, weight in content_terms(bare).items() if weight >= 0.4 and term not in _TELLS_NOTHING
+        term
+        for term, weight in content_terms(bare).items()
+        if weight >= 0.4 and term not in _TELLS_NOTHING and not (len(term) == 1 and term.isascii())
     ]
-    return tuple(dict.fromkeys((*terms, *_CARRIER.findall(text), *_DAYS.findall(text))))
+    return tuple(dict.fromkeys((*terms, *_CARRIER.findall(text), *days_in(text))))
+
+
+def _characters(text: str) -> tuple[str, ...]:
+    bare = _GENERAL.sub(" ", without_days(text))
+    return tuple(each for each in dict.fromkeys(single_characters(bare)) if each not in _TELLS_NOTHING)
+
+
+def _without(text: str, found: re.Match[str]) -> str:
+    return f"{text[: found.start()]}{' ' * len(found.group())}{text[found.end() :]}"
 
 
 _TELLS_NOTHING = frozenset(
-    "天几要般件个单号月年日周点分元块多少久我你您他她它的了吗呢吧是有没给和跟在去来上下前后大小好到说发想能会可"
+    "天几要般件个单号月年日周点分元块多少久我你您他她它的了吗呢吧是有没给和跟在去来上下前后大小好到说发想能会可子送派查退报遍再东西号咋样催收买卖吃喝穿拿寄货先后才刚再又只还叫事现记得拍订一二三四五六七八九十两"
 )
 """Of terms of one character (鞋, 妈), those that are parts of nearly every message."""
-_DAYS = re.compile(
-    r"今天|昨[天晚]|前[天晚]|大前天|上上?个?(?:周|星期|礼拜)[一二三四五六日天末]?|周[一二三四五六日天末]|星期[一二三四五六日天]|礼拜[一二三四五六日天]"
-    r"|上个?月(?:初|底|中)?|月[初底中]|[0-9一二三四五六七八九十]{1,3}[月号日]|双十一|双11|618|国庆|春节|中秋|元旦|五一|早上|上午|中午|下午|晚上"
-)
 
 
 def _made(named: re.Match[str], *, ordinal: int | None = None) -> Reference:

@@ -4,7 +4,7 @@ Invariant: every instant here is aware and in `LOCAL_TIME`. A day that is not in
 ValueError, a year beyond it OverflowError or ValueError: who reads an expression takes both as no time.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import IntEnum
 
@@ -51,7 +51,16 @@ class Slot:
 
     def leaving_out(self, unit: "Unit | None") -> "Slot":
         """The same, knowing what was not said."""
-        return replace(self, left_out=unit)
+        if unit is self.left_out:
+            return self
+        return Slot(
+            start=self.start,
+            end=self.end,
+            unit=self.unit,
+            part=self.part,
+            left_out=unit,
+            is_lunar=self.is_lunar,
+        )
 
 
 def at(year: int, month: int = 1, day: int = 1) -> datetime:

@@ -4,7 +4,6 @@ Invariant: at every place the longest element that fits is taken, and none is ta
 """
 
 from collections import defaultdict
-from dataclasses import replace
 from functools import cache
 
 from bot.memory.time_zh.calendar import Slot
@@ -21,6 +20,7 @@ _LONGEST_CHAIN = 8
 """Century to second is less."""
 _BETWEEN = (" 的", "的 ", " ", "的", ",", "")
 """What may stand between two elements."""
+_FOLLOWS = frozenset(between[0] for between in _BETWEEN if between)
 
 
 @cache
@@ -30,6 +30,11 @@ def _by_start() -> dict[str, tuple[Element, ...]]:
         for start in one.starts:
             found[start].append(one)
     return {start: tuple(some) for start, some in found.items()}
+
+
+def starts() -> frozenset[str]:
+    """The characters that elements begin with."""
+    return frozenset(_by_start())
 
 
 def may_start(character: str) -> bool:
@@ -44,17 +49,21 @@ def read_chain(text: str, start: int, context: Context) -> tuple[Slot, int] | No
         return None
     slot, end = read
     for _ in range(_LONGEST_CHAIN):
-        following = _read_next(text, end, replace(context, within=slot))
+        following = _read_next(text, end, slot, context)
         if following is None:
             break
         slot, end = following
     return slot, end
 
 
-def _read_next(text: str, end: int, context: Context) -> tuple[Slot, int] | None:
+def _read_next(text: str, end: int, slot: Slot, context: Context) -> tuple[Slot, int] | None:
+    """What follows a slot and narrows it."""
+    if text[end : end + 1] not in _FOLLOWS and not may_start(text[end : end + 1]):
+        return None
     for between in _BETWEEN:
-        if text.startswith(between, end):
-            read = _read_element(text, end + len(between), context)
+        start = end + len(between)
+        if text.startswith(between, end) and may_start(text[start : start + 1]):
+            read = _read_element(text, start, context.narrowed(slot))
             if read:
                 return read
     return None

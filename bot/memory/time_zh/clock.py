@@ -34,7 +34,8 @@ _UNTIL_DAWN = 4
 """「昨晚两点」: an hour up to here is the morning after; in the deep of night up to the sixth."""
 
 
-def _part_of(day: Slot | None, context: Context, name: str) -> Slot:
+def part_of(day: Slot | None, context: Context, name: str) -> Slot:
+    """A part of that day, or of the context's, by one of the names in `_PARTS`."""
     first, last = _PARTS[name]
     start = floor(day.start if day else context.anchor, Unit.DAY)
     return Slot(
@@ -49,13 +50,13 @@ def _part_of(day: Slot | None, context: Context, name: str) -> Slot:
 def _part(match: re.Match[str], context: Context) -> Slot | None:
     if context.within is not None and context.within.unit is not Unit.DAY:
         return None
-    return _part_of(context.within, context, match["part"])
+    return part_of(context.within, context, match["part"])
 
 
 def _short_part(match: re.Match[str], context: Context) -> Slot | None:
     if context.within is None or context.within.unit is not Unit.DAY:
         return None
-    return _part_of(context.within, context, _SHORT[match["part"]])
+    return part_of(context.within, context, _SHORT[match["part"]])
 
 
 def _day_and_part(match: re.Match[str], context: Context) -> Slot | None:
@@ -63,7 +64,7 @@ def _day_and_part(match: re.Match[str], context: Context) -> Slot | None:
         return None
     base = context.anchor if match["day"] == "当" else context.now
     day = slot(base + timedelta(days=_DAYS[match["day"]]), Unit.DAY)
-    return _part_of(day, context, _SHORT[match["part"]])
+    return part_of(day, context, _SHORT[match["part"]])
 
 
 def _hours_into_day(hour: int, part: str) -> int | None:

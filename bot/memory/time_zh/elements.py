@@ -45,6 +45,17 @@ class Context:
         """Whether nothing was named before."""
         return self.within is None
 
+    def narrowed(self, within: Slot) -> "Context":
+        """The same, behind an element that came to `within`."""
+        return Context(
+            now=self.now,
+            anchor=self.anchor,
+            within=within,
+            part=self.part,
+            is_right=self.is_right,
+            is_ahead=self.is_ahead,
+        )
+
     def holds(self, unit: Unit) -> bool:
         """Whether what was named before is coarser than the unit, or there is none."""
         return self.within is None or self.within.unit > unit

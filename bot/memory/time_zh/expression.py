@@ -11,6 +11,7 @@ from bot.memory.time_zh.calendar import Slot, Unit, step
 from bot.memory.time_zh.chain import read_chain
 from bot.memory.time_zh.elements import TO, Context
 from bot.memory.time_zh.latest import latest
+from bot.memory.time_zh.numerals import NUMERALS
 from bot.memory.time_zh.relative import ALWAYS_AFTER, ALWAYS_BEFORE
 
 _LEAD = re.compile(
@@ -19,6 +20,7 @@ _LEAD = re.compile(
 LEAD_STARTS = frozenset("自从由打截大差约")
 _TO = re.compile(rf"{TO}|\s?(?:一直|直)(?:到|至)\s?|\s?-{{3,4}}\s?|,?\s?(?:到|至)")
 _AND = re.compile(r"\s?[和与跟及、]\s?")
+_NEXT_TO = re.compile(rf"\s?[,、和]\s?(?=[{NUMERALS}])")
 _TO_END = re.compile(r"\s?(?:为止|止|之间|期间|这段时间|这段时间里)?")
 _AND_END = re.compile(r"\s?(?:之间|间|期间)")
 _ABOUT = re.compile(
@@ -36,7 +38,7 @@ _SINCE = re.compile(
 
 def read_expression(text: str, start: int, context: Context) -> tuple[Slot, int] | None:
     """The expression that begins here, and where it ends."""
-    lead = _LEAD.match(text, start)
+    lead = _LEAD.match(text, start) if text[start] in LEAD_STARTS else None
     plain = latest(text, start, context)
     if lead is None or (plain and plain[1] > lead.end()):
         return _with_what_follows(text, start, plain, context) if plain else None
@@ -51,7 +53,13 @@ def read_expression(text: str, start: int, context: Context) -> tuple[Slot, int]
 
 
 def _with_what_follows(text: str, start: int, left: tuple[Slot, int], context: Context) -> tuple[Slot, int]:
-    return _range(text, left, context) or _about(text, left) or _open_end(text, start, left, context) or left
+    return (
+        _range(text, left, context)
+        or _days_in_a_row(text, left, context)
+        or _about(text, left)
+        or _open_end(text, start, left, context)
+        or left
+    )
 
 
 def _range(text: str, left: tuple[Slot, int], context: Context) -> tuple[Slot, int] | None:
@@ -70,6 +78,22 @@ def _range(text: str, left: tuple[Slot, int], context: Context) -> tuple[Slot, i
         if joined is not None:
             return joined, closed.end()
     return None
+
+
+def _days_in_a_row(text: str, left: tuple[Slot, int], context: Context) -> tuple[Slot, int] | None:
+    """「10号、11号、12号」: each the day after the one before."""
+    day, end = left
+    if day.unit is not Unit.DAY:
+        return None
+    first = day
+    while match := _NEXT_TO.match(text, end):
+        following = read_chain(text, match.end(), replace(context, anchor=day.start, is_right=True))
+        if following is None or following[0].unit is not Unit.DAY or following[0].start != day.end:
+            break
+        day, end = following
+    if day is first:
+        return None
+    return replace(first, end=day.end, unit=Unit.DAYS), end
 
 
 def _join(first: Slot, last: Slot) -> Slot | None:

@@ -7,41 +7,49 @@ linear in the text.
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache, lru_cache
 
 from bot.conversation.local_time import LOCAL_TIME
 from bot.memory.time_zh.calendar import Slot, Unit, at, slot, step
-from bot.memory.time_zh.chain import may_start
+from bot.memory.time_zh.chain import starts
 from bot.memory.time_zh.elements import Context
 from bot.memory.time_zh.expression import LEAD_STARTS, read_expression
 from bot.memory.time_zh.letters import fold
-from bot.memory.time_zh.not_times import hide, is_cut
+from bot.memory.time_zh.not_times import begins_within, goes_on, hide
 from bot.memory.time_zh.repeats import LENGTH_STARTS, read_length, read_recurrence, read_session
 from bot.memory.time_zh.spans import OPEN_END, OPEN_START, Kind, TimeSpan, Window
 
 _LIMIT_CHARACTERS = 2_000
 """Of a longer text only the beginning is read: what a person asks about, they say early."""
+_LATELY = 1_024
+"""Texts whose times are kept: a message is read when it is asked, when it is remembered, and when it is pointed at."""
 _BARE_YEAR = re.compile(r"[\s=:]{0,4}((?:1[5-9]|20|21)[0-9]{2})\s{0,4}")
 _NOT_ELEVEN = re.compile(r"[^放去出回那假期长黄小的在我你,.!?\s]")
 """Behind 「十一」: a number, not the first of October."""
 
 
+@lru_cache(_LATELY)
 def find_times(text: str, reference: datetime, *, is_ahead: bool = False) -> tuple[TimeSpan, ...]:
     """All times said in the text, as meant at `reference` (aware). The longest from each place.
 
     What was left out is taken so that the time is the latest; `is_ahead`: so that it lies in the running year, week
     or day, as in talk of plans.
     """
-    folded = hide(fold(text[:_LIMIT_CHARACTERS]))
+    begins, folded = _begins(), fold(text[:_LIMIT_CHARACTERS])
+    if begins.search(folded) is None:
+        return ()
+    folded = hide(folded)
     now = reference.astimezone(LOCAL_TIME)
     context = Context(now=now, anchor=now, is_ahead=is_ahead)
     found: list[TimeSpan] = []
     place = 0
-    while place < len(folded):
-        span = _span_at(folded, place, context)
+    while (begin := begins.search(folded, place)) is not None:
+        place = begin.start()
+        span = None if begins_within(folded, place) else _span_at(folded, place, text, context)
         if span is None:
             place += 1
             continue
-        found.append(_as_written(span, text))
+        found.append(span)
         place = span.end
     return tuple(found)
 
@@ -56,32 +64,62 @@ def window_of(expression: str, reference: datetime, *, is_ahead: bool = False) -
     return longest.window if longest else None
 
 
-def _span_at(text: str, start: int, context: Context) -> TimeSpan | None:
-    character = text[start]
-    spans: list[TimeSpan] = []
-    if may_start(character) or character in LEAD_STARTS:
-        spans += _expression_at(text, start, context)
-    if character == "上" and (session := read_session(text, start)):
-        spans.append(
-            TimeSpan(text="", start=start, end=session[1], kind=Kind.SESSION, sessions_back=session[0])
-        )
-    if character == "每" and (end := read_recurrence(text, start, context.now)):
-        spans.append(TimeSpan(text="", start=start, end=end, kind=Kind.RECURRENCE))
-    if character in LENGTH_STARTS and (end := read_length(text, start)):
-        spans.append(TimeSpan(text="", start=start, end=end, kind=Kind.DURATION))
-    whole = [span for span in spans if not is_cut(text, span.start, span.end)]
-    return max(whole, key=lambda span: span.end, default=None)
+@cache
+def _begins() -> re.Pattern[str]:
+    """A character that a span may begin with: most of a text is none of them."""
+    return re.compile(f"[{re.escape(''.join({*starts(), *LEAD_STARTS, *_READERS}))}]")
 
 
-def _expression_at(text: str, start: int, context: Context) -> list[TimeSpan]:
-    read = read_expression(text, start, context)
+def _span_at(folded: str, start: int, text: str, context: Context) -> TimeSpan | None:
+    """The longest span that begins here."""
+    character, longest = folded[start], None
+    for read in _READERS.get(character, (_expression_at,)):
+        span = read(folded, start, text, context)
+        if span is not None and (longest is None or span.end > longest.end) and not goes_on(folded, span.end):
+            longest = span
+    return longest
+
+
+def _expression_at(folded: str, start: int, text: str, context: Context) -> TimeSpan | None:
+    read = read_expression(folded, start, context)
     if read is None:
-        return []
+        return None
     meant, end = read
-    if text[start:end] == "十一" and _NOT_ELEVEN.match(text, end):
-        return []
-    earlier = _earlier(text, start, context, meant)
-    return [TimeSpan(text="", start=start, end=end, kind=Kind.WINDOW, window=_window(meant), earlier=earlier)]
+    if folded[start:end] == "十一" and _NOT_ELEVEN.match(folded, end):
+        return None
+    return TimeSpan(
+        text=text[start:end],
+        start=start,
+        end=end,
+        kind=Kind.WINDOW,
+        window=_window(meant),
+        earlier=_earlier(folded, start, context, meant),
+    )
+
+
+def _session_at(folded: str, start: int, text: str, _: Context) -> TimeSpan | None:
+    read = read_session(folded, start)
+    if read is None:
+        return None
+    back, end = read
+    return TimeSpan(text=text[start:end], start=start, end=end, kind=Kind.SESSION, sessions_back=back)
+
+
+def _recurrence_at(folded: str, start: int, text: str, context: Context) -> TimeSpan | None:
+    end = read_recurrence(folded, start, context.now)
+    return TimeSpan(text=text[start:end], start=start, end=end, kind=Kind.RECURRENCE) if end else None
+
+
+def _length_at(folded: str, start: int, text: str, _: Context) -> TimeSpan | None:
+    end = read_length(folded, start)
+    return TimeSpan(text=text[start:end], start=start, end=end, kind=Kind.DURATION) if end else None
+
+
+_READERS = dict.fromkeys(LENGTH_STARTS, (_expression_at, _length_at)) | {
+    "上": (_expression_at, _session_at),
+    "每": (_expression_at, _recurrence_at),
+}
+"""Who reads what begins with a character, besides expressions; of two as long the first counts."""
 
 
 def _earlier(text: str, start: int, context: Context, meant: Slot) -> Window | None:
@@ -94,10 +132,6 @@ def _earlier(text: str, start: int, context: Context, meant: Slot) -> Window | N
     except (ValueError, OverflowError):
         return None  # Before the calendar begins.
     return _window(again[0]) if again and again[0].start <= now else None
-
-
-def _as_written(span: TimeSpan, text: str) -> TimeSpan:
-    return replace(span, text=text[span.start : span.end])
 
 
 def _window(meant: Slot) -> Window:

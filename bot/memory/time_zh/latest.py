@@ -23,8 +23,15 @@ def latest(text: str, start: int, context: Context) -> tuple[Slot, int] | None:
     read = read_chain(text, start, context)
     if read is None or context.is_ahead or read[0].left_out not in _ANCHORS:
         return read
+    if _is_latest(read[0], context.now):
+        return read
     slots = [read[0], *_others(text, start, context, read)]
     return _meant(slots, read[0].left_out, context.now), read[1]
+
+
+def _is_latest(slot: Slot, now: datetime) -> bool:
+    """Of a day left out: what has begun today is later than the same on the days before."""
+    return slot.left_out is Unit.DAY and slot.start <= now
 
 
 def _others(text: str, start: int, context: Context, read: tuple[Slot, int]) -> list[Slot]:

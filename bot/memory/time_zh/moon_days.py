@@ -5,8 +5,10 @@ last two to the one that is running: 「腊月」 said in January is this very m
 """
 
 import re
+from dataclasses import replace
 
 from bot.memory.time_zh.calendar import Slot, Unit, at, days, floor, slot, step
+from bot.memory.time_zh.clock import part_of
 from bot.memory.time_zh.elements import Context, element, words
 from bot.memory.time_zh.festivals import NAMES, NEW_YEAR, YEAR_END, feast, holiday_days
 from bot.memory.time_zh.lunar import lunar_day, lunar_month, lunar_place, season
@@ -77,7 +79,11 @@ def _feast(match: re.Match[str], context: Context) -> Slot | None:
         day = days(feast("大年初一", year).start if name in NEW_YEAR else day.start, 1, Unit.DAY)
     elif some and day.unit is Unit.DAY:
         day = days(day.start, holiday_days(name))
-    return day.leaving_out(Unit.YEAR if within is None else None)
+    day = day.leaving_out(Unit.YEAR if within is None else None)
+    if match["night"]:
+        return part_of(day, context, f"夜{match['night']}")
+    # 「除夕夜十点」: the hours behind a night are the evening's.
+    return replace(day, part="晚上") if name.endswith("夜") and day.unit is Unit.DAY else day
 
 
 def _season(match: re.Match[str], context: Context) -> Slot | None:
@@ -134,7 +140,7 @@ MOON_DAYS = (
     element(rf"(?:大?年|(?<![最当起之月学升读上念农]))(?P<day>初[一二三四五六七八九十]){_NOT_A_GRADE}",
             "大年初", _new_year_day),
     element(r"(?P<day>廿[一二三四五六七八九])", "廿", _day_alone),
-    element(rf"(?:农历|阴历)?(?P<name>{words(*NAMES)})(?P<some>的?(?:那几天|那些天|期间|假期|长假|黄金周|放假|前后几天|那阵子|当天|那天|当日))?(?![路点月日号衣年树帽卡袜线夜轻满纪龄份]|老人|大盖|红旗)",
+    element(rf"(?:农历|阴历)?(?P<name>{words(*NAMES)})(?P<some>的?(?:那几天|那些天|期间|假期|长假|黄金周|放假|前后几天|那阵子|当天|那天|当日))?(?P<night>(?<=夜)[里间])?(?![路点月日号衣年树帽卡袜线轻满纪龄份]|夜[市班宵]|老人|大盖|红旗)",
             "农阴" + "".join({name[0] for name in NAMES}), _feast),
     element(r"(?P<name>[春夏秋冬])(?:(?P<is_day>天)|季|日(?!语|本))", "春夏秋冬", _season),
     element(r"(?<=年)(?P<name>[春夏秋冬])(?P<is_day>)(?![节分至装眠季天日瓜游令笋茶])", "春夏秋冬", _season),

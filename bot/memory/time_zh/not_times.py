@@ -34,21 +34,20 @@ def hide(folded: str) -> str:
     return _HIDDEN.sub(lambda match: HIDDEN * len(match[0]), folded)
 
 
-def is_cut(text: str, start: int, end: int) -> bool:
-    """Whether a number or Latin word goes on beyond the edges: then what lies between was never said."""
-    before, first = text[start - 1 : start], text[start]
-    if (
-        start
-        and first.isascii()
-        and first.isalnum()
-        and before.isascii()
-        and (before.isalnum() or before in "_#")
-    ):
+def begins_within(text: str, start: int) -> bool:
+    """Whether a number or Latin word goes on before: then what begins here was never said."""
+    if not start:
+        return False
+    before, first = text[start - 1], text[start]
+    if first.isascii() and first.isalnum() and before.isascii() and (before.isalnum() or before in "_#"):
         return True
     if start > 1 and first.isdigit() and before in ".:/-," and text[start - 2].isdigit():
         return True
-    if start and first in _CHINESE and before in _CHINESE_OR_COUNTED:
-        return True
+    return first in _CHINESE and before in _CHINESE_OR_COUNTED
+
+
+def goes_on(text: str, end: int) -> bool:
+    """Whether it goes on behind."""
     last, behind = text[end - 1], text[end : end + 2]
     if not (last.isascii() and last.isdigit()) or not behind:
         return False

@@ -67,9 +67,10 @@ def _day_of_week(match: re.Match[str], context: Context) -> Slot | None:
 def _bare_day(named: str, context: Context) -> Slot:
     """The latest that has begun; as the right end of a range, the first from the left end on."""
     day = floor(context.anchor, Unit.DAY)
-    picked = _pick(floor(day, Unit.WEEK), named, Unit.WEEK)
+    monday = floor(day, Unit.WEEK)
+    picked = _pick(monday, named, Unit.WEEK)
     weeks = int(picked.start < day) if context.is_right else -int(picked.start > day)
-    return _pick(step(floor(day, Unit.WEEK), weeks, Unit.WEEK), named, Unit.WEEK)
+    return _pick(step(monday, weeks, Unit.WEEK), named, Unit.WEEK) if weeks else picked
 
 
 def _nth_weekday(match: re.Match[str], context: Context) -> Slot | None:

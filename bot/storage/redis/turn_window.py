@@ -1,19 +1,22 @@
-"""Copies of the short-term windows in Redis: one sorted set of turns per (person, place, epoch).
+"""Copies of the short-term windows in Redis: one sorted set of turns per (person, place, epoch), and first in it, with
+the score 0 that no turn has, the summaries of what was before.
 
 Invariant: each change is one call; a window is only ever appended to while it exists, so a window that
-vanished is never taken for one that has a single turn.
+vanished is never taken for one that has a single turn. Summaries come and go with the whole window.
 """
 
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import cast
+from typing import Any, cast
 
 from redis.asyncio import Redis
 
 from bot.conversation.scope import PersonId, Scope
 from bot.conversation.turn import Turn
+from bot.memory.summary import RecentTalk, Summary
 from bot.storage.redis.connection import answered
+from bot.storage.redis.files import renew_files
 
 LIFE_SECONDS = 24 * 3600
 """A conversation that rested for a day starts from SQL. Also the longest that dropped words can linger
@@ -25,12 +28,13 @@ APPEND = """
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], ARGV[1], ARGV[1])
 redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
-redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -(tonumber(ARGV[3]) + 1))
+local first = redis.call('ZCOUNT', KEYS[1], 0, 0)
+redis.call('ZREMRANGEBYRANK', KEYS[1], first, -(tonumber(ARGV[3]) + 1))
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 redis.call('EXPIRE', KEYS[2], ARGV[4])
 return 1
 """
-# KEYS: window, the person's list of windows. ARGV: life in seconds, then turn id and turn by turns.
+# KEYS: window, the person's list of windows. ARGV: life in seconds, then score and member by turns.
 REFILL = """
 redis.call('DEL', KEYS[1])
 for i = 2, #ARGV, 2 do redis.call('ZADD', KEYS[1], ARGV[i], ARGV[i + 1]) end
@@ -53,13 +57,13 @@ class RedisTurnWindow:
         self._limit = limit
         self._life_seconds = life_seconds
 
-    async def recent(self, scope: Scope) -> tuple[Turn, ...]:
-        asked = self._redis.zrange(_window_key(scope), -self._limit, -1)  # pyright: ignore[reportUnknownMemberType]
+    async def recent(self, scope: Scope) -> RecentTalk:
+        asked = self._redis.zrange(_window_key(scope), 0, -1)  # pyright: ignore[reportUnknownMemberType]
         try:
-            return tuple(map(_load_turn, cast(list[bytes], await answered(asked))))
-        except (ValueError, KeyError, TypeError):
+            return _load_talk([json.loads(member) for member in cast(list[bytes], await answered(asked))])
+        except (ValueError, KeyError, TypeError, AttributeError):
             # Not ours, or of another version: as good as no copy.
-            return ()
+            return RecentTalk()
 
     async def append(self, scope: Scope, turn: Turn) -> bool:
         existed = await answered(
@@ -76,17 +80,19 @@ class RedisTurnWindow:
         )
         return bool(existed)
 
-    async def refill(self, scope: Scope, turns: Sequence[Turn]) -> None:
-        members: list[int | str] = []
-        for turn in turns[-self._limit :]:
+    async def refill(self, scope: Scope, talk: RecentTalk) -> None:
+        members: list[int | str] = [0, _dump_summaries(talk)] if talk.turns and talk.summaries else []
+        for turn in talk.turns[-self._limit :]:
             members += [turn.id, _dump_turn(turn)]
         keys = (_window_key(scope), _list_key(scope.person))
         await answered(self._redis.eval(REFILL, 2, *keys, self._life_seconds, *members))
 
-    async def drop(self, scope: Scope) -> None:
+    async def drop(self, scope: Scope, *, for_good: bool = False) -> None:
         listed = _list_key(scope.person)
         windows = cast(set[bytes], await answered(self._redis.smembers(listed)))
         await answered(self._redis.delete(_window_key(scope), listed, *windows))
+        if for_good:
+            await renew_files(self._redis)
 
     async def ping(self) -> None:
         """Raises StoreUnavailable when the server does not answer."""
@@ -106,15 +112,49 @@ def _list_key(person: PersonId) -> str:
 
 def _dump_turn(turn: Turn) -> str:
     """JSON in ASCII: a lone surrogate has no UTF-8 form."""
-    at_ms = (turn.at - _EPOCH_START) // timedelta(milliseconds=1)
-    return json.dumps({"id": turn.id, "question": turn.question, "answer": turn.answer, "at_ms": at_ms})
-
-
-def _load_turn(member: bytes) -> Turn:
-    fields = json.loads(member)
-    return Turn(
-        id=fields["id"],
-        question=fields["question"],
-        answer=fields["answer"],
-        at=_EPOCH_START + timedelta(milliseconds=fields["at_ms"]),
+    return json.dumps(
+        {"id": turn.id, "question": turn.question, "answer": turn.answer, "at_ms": _dump_time(turn.at)}
     )
+
+
+def _dump_summaries(talk: RecentTalk) -> str:
+    told = [
+        {"text": each.text, "from": each.from_turn, "to": each.to_turn, "at_ms": _dump_time(each.at)}
+        for each in talk.summaries
+    ]
+    return json.dumps({"summaries": told, "condensed": sorted(talk.condensed)})
+
+
+def _load_talk(members: Sequence[dict[str, Any]]) -> RecentTalk:
+    """`members`: by their scores."""
+    has_summaries = bool(members) and "summaries" in members[0]
+    first, turns = (members[0], members[1:]) if has_summaries else ({}, members)
+    return RecentTalk(
+        turns=tuple(
+            Turn(
+                id=each["id"],
+                question=each["question"],
+                answer=each["answer"],
+                at=_load_time(each["at_ms"]),
+            )
+            for each in turns
+        ),
+        summaries=tuple(
+            Summary(
+                text=each["text"],
+                from_turn=each["from"],
+                to_turn=each["to"],
+                at=_load_time(each["at_ms"]),
+            )
+            for each in first.get("summaries", ())
+        ),
+        condensed=frozenset(first.get("condensed", ())),
+    )
+
+
+def _dump_time(at: datetime) -> int:
+    return (at - _EPOCH_START) // timedelta(milliseconds=1)
+
+
+def _load_time(at_ms: int) -> datetime:
+    return _EPOCH_START + timedelta(milliseconds=at_ms)

@@ -4,16 +4,19 @@ Invariant: read through the shelves that a scope covers and nothing else; of a s
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import bindparam, delete, func, or_, select
+from sqlalchemy import bindparam, delete, select
 
 from bot.conversation.scope import Scope
 from bot.memory.entities import SAME_WITHIN, EntityType, SeenEntity
+from bot.memory.normalise import normalise
+from bot.memory.sought import Sought
 from bot.storage.sql.database import Database
-from bot.storage.sql.schema import entity, from_ms, shelf, to_ms
-from bot.storage.sql.shelves import as_list, asked, covered, listed
-from bot.storage.sql.statements import Statement, insert_into
+from bot.storage.sql.looking import covered_by
+from bot.storage.sql.schema import entity, from_ms, to_ms
+from bot.storage.sql.shelves import as_list, listed
+from bot.storage.sql.statements import Row, Statement, insert_into
 
 KEPT = 300
 """Of a shelf: a month of talk about orders. What is older is still in the facts and turns."""
@@ -21,9 +24,17 @@ SHORTEST_NAMED = 2
 """Characters. A shorter value is part of nearly every fact."""
 _SAME_MS = int(SAME_WITHIN.total_seconds() * 1000)
 
+# One shelf at a time: over several, SQLite would sort all that was ever named in them.
 _SEEN = Statement(
-    covered(entity.c.type, entity.c.value, entity.c.normalised, entity.c.seen_at, entity.c.context)
-    .join(entity, entity.c.shelf_id == shelf.c.id)
+    select(
+        entity.c.seen_at,
+        entity.c.id,
+        entity.c.type,
+        entity.c.value,
+        entity.c.normalised,
+        entity.c.context,
+    )
+    .where(entity.c.shelf_id == bindparam("shelf"))
     .order_by(entity.c.seen_at.desc(), entity.c.id.desc())
     .limit(bindparam("limit"))
 )
@@ -54,16 +65,12 @@ _DROP_OLDEST = Statement(
 )
 _DELETE_ALL = Statement(delete(entity).where(entity.c.shelf_id.in_(listed("shelves"))))
 _DELETE_OF_TURNS = Statement(delete(entity).where(entity.c.source_turn.in_(listed("turns"))))
-_DELETE_NAMED = Statement(
-    delete(entity).where(
-        entity.c.shelf_id.in_(listed("shelves")),
-        or_(
-            func.instr(entity.c.context, bindparam("text")) > 0,
-            (func.length(entity.c.value) >= SHORTEST_NAMED)
-            & (func.instr(bindparam("text"), entity.c.value) > 0),
-        ),
+_NAMED = Statement(
+    select(entity.c.id, entity.c.value, entity.c.normalised, entity.c.context).where(
+        entity.c.shelf_id.in_(listed("shelves"))
     )
 )
+_DELETE = Statement(delete(entity).where(entity.c.id.in_(listed("ids"))))
 
 
 class SqlEntities:
@@ -74,14 +81,19 @@ class SqlEntities:
 
     async def seen(self, scope: Scope, limit: int) -> tuple[SeenEntity, ...]:
         """A few rows by index. Raises StoreUnavailable."""
-        rows = await self._database.peek(_SEEN, **asked(scope), limit=limit)
+
+        def look(connection: sqlite3.Connection) -> list[Row]:
+            shelves = covered_by(connection, scope).ids
+            return [row for each in shelves for row in _SEEN.rows(connection, shelf=each, limit=limit)]
+
+        rows = sorted(await self._database.glance(look), reverse=True)[:limit]
         return tuple(
             SeenEntity(
-                type=EntityType(row[0]),
-                value=row[1],
-                normalised=row[2],
-                seen_at=from_ms(row[3]),
-                context=row[4],
+                type=EntityType(row[2]),
+                value=row[3],
+                normalised=row[4],
+                seen_at=from_ms(row[0]),
+                context=row[5],
             )
             for row in reversed(rows)
         )
@@ -112,17 +124,30 @@ def keep_entities(
         _DROP_OLDEST.run(connection, shelf=shelf_id)
 
 
-def forget_shelves(connection: sqlite3.Connection, shelves: str) -> None:
-    """`shelves`: a JSON list of ids."""
-    _DELETE_ALL.run(connection, shelves=shelves)
+def forget_shelves(connection: sqlite3.Connection, shelves: str) -> int:
+    """`shelves`: a JSON list of ids, here and below. Returns how many there were, as those below."""
+    return _DELETE_ALL.run(connection, shelves=shelves).rowcount
 
 
-def forget_turns(connection: sqlite3.Connection, turns: Iterable[int]) -> None:
+def forget_turns(connection: sqlite3.Connection, turns: Iterable[int]) -> int:
     """What was seen in these turns, by their ids."""
-    _DELETE_OF_TURNS.run(connection, turns=as_list(turns))
+    return _DELETE_OF_TURNS.run(connection, turns=as_list(turns)).rowcount
 
 
-def forget_words(connection: sqlite3.Connection, shelves: str, texts: Iterable[str]) -> None:
-    """What stood among these words, and what they name."""
-    for text in texts:
-        _DELETE_NAMED.run(connection, shelves=shelves, text=text)
+def with_words(
+    connection: sqlite3.Connection, shelves: str, sought: Sought, texts: Collection[str]
+) -> list[int]:
+    """Ids of what stood among these words, and of what one of the texts names."""
+    folded = [normalise(text) for text in texts]
+    return [
+        each
+        for each, value, normalised, context in _NAMED.rows(connection, shelves=shelves)
+        if sought.is_in(f"{context} {value} {normalised}")
+        or (len(value) >= SHORTEST_NAMED and any(normalise(value) in text for text in folded))
+    ]
+
+
+def forget_words(connection: sqlite3.Connection, shelves: str, sought: Sought, texts: Collection[str]) -> int:
+    """What `with_words` finds."""
+    named = as_list(with_words(connection, shelves, sought, texts))
+    return _DELETE.run(connection, ids=named).rowcount

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select
 
 from bot.conversation.scope import PersonId
 from bot.storage.sql.database import Database
-from bot.storage.sql.schema import account, entity, fact, from_ms, phone_link, shelf, turn
+from bot.storage.sql.schema import account, entity, fact, from_ms, phone_link, shelf, summary, turn
 from bot.storage.sql.statements import Statement
 
 FORMAT = 1
@@ -40,6 +40,7 @@ _FACTS = Statement(
         fact.c.text,
         fact.c.importance,
         fact.c.said_at,
+        fact.c.said_again_at,
         fact.c.valid_to,
         fact.c.expires_at,
     )
@@ -54,6 +55,19 @@ _ENTITIES = Statement(
     .select_from(entity.join(shelf).join(account))
     .where(account.c.person_id == bindparam("person"))
     .order_by(entity.c.seen_at, entity.c.id)
+)
+_SUMMARIES = Statement(
+    select(
+        account.c.channel,
+        shelf.c.place,
+        summary.c.from_turn,
+        summary.c.to_turn,
+        summary.c.text,
+        summary.c.at,
+    )
+    .select_from(summary.join(shelf).join(account))
+    .where(account.c.person_id == bindparam("person"), summary.c.to_turn > 0)
+    .order_by(summary.c.to_turn)
 )
 _TURNS = Statement(
     select(
@@ -78,6 +92,7 @@ async def export_person(database: Database, person: PersonId) -> dict[str, Any]:
         phones = await read(_PHONES, person=person)
         facts = await read(_FACTS, person=person)
         entities = await read(_ENTITIES, person=person)
+        summaries = await read(_SUMMARIES, person=person)
         turns = await read(_TURNS, person=person)
     return {
         "format": FORMAT,
@@ -103,8 +118,9 @@ async def export_person(database: Database, person: PersonId) -> dict[str, Any]:
                 "text": row[4],
                 "importance": row[5],
                 "said_at": _iso(row[6]),
-                "valid_to": _iso(row[7]),
-                "expires_at": _iso(row[8]),
+                "said_again_at": _iso(row[7]),
+                "valid_to": _iso(row[8]),
+                "expires_at": _iso(row[9]),
             }
             for row in facts
         ],
@@ -118,6 +134,17 @@ async def export_person(database: Database, person: PersonId) -> dict[str, Any]:
                 "seen_at": _iso(row[5]),
             }
             for row in entities
+        ],
+        "summaries": [
+            {
+                "channel": row[0],
+                "place": row[1],
+                "from_turn": row[2],
+                "to_turn": row[3],
+                "text": row[4],
+                "until": _iso(row[5]),
+            }
+            for row in summaries
         ],
         "turns": [
             {

@@ -39,6 +39,7 @@ _FACTS = (
         fact.c.importance,
         fact.c.said_at,
         account.c.channel,
+        fact.c.said_again_at,
         fact.c.expires_at,
     )
     .join_from(fact, shelf, shelf.c.id == fact.c.shelf_id)
@@ -52,6 +53,7 @@ FACTS_BEYOND = Statement(
         fact.c.shelf_id == bindparam("shelf"), fact.c.id + constant(0) > bindparam("beyond"), is_in_view()
     ).limit(bindparam("limit"))
 )
+_HELD = Statement(_FACTS.where(fact.c.shelf_id.in_(listed("shelves"))).order_by(fact.c.id))
 WITHOUT_VECTOR = Statement(
     _FACTS.where(
         account.c.id == bindparam("account"),
@@ -120,6 +122,7 @@ def read_fact(row: Row) -> Fact:
         importance=row[3],
         said_at=from_ms(row[4]),
         channel=row[5],
+        said_again_at=None if row[6] is None else from_ms(row[6]),
     )
 
 
@@ -139,6 +142,11 @@ def facts_beyond(
     shown = _once(connection, covered, rows, now_ms) if beyond else _first_of_each_text(rows)
     shown.sort(key=itemgetter(4, 0))
     return tuple(map(read_fact, shown)), earliest([row[-1] for row in rows if row[-1] is not None])
+
+
+def facts_held(connection: sqlite3.Connection, covered: Covered) -> tuple[Fact, ...]:
+    """All there are, by id: also those out of view, and each text as often as it was told."""
+    return tuple(map(read_fact, _HELD.rows(connection, shelves=as_list(covered.ids))))
 
 
 def _first_of_each_text(rows: list[Row]) -> list[Row]:

@@ -16,13 +16,16 @@ from bot.conversation.ports import Matrix
 from bot.conversation.scope import Scope
 from bot.memory.entities import SeenEntity
 from bot.memory.fact import NewFact
+from bot.memory.summary import NewSummary
 from bot.storage.sql import segments
 from bot.storage.sql.entities import keep_entities
 from bot.storage.sql.fact_reading import is_in_view
-from bot.storage.sql.schema import fact, job, shelf, to_ms
+from bot.storage.sql.retelling import close_contradicted, keep_words, tell_again
+from bot.storage.sql.schema import fact, job, shelf, to_ms, turn
 from bot.storage.sql.scopes import find_shelf, is_current, shelf_of
 from bot.storage.sql.shelves import ADDED, REWRITTEN, as_list, listed
 from bot.storage.sql.statements import Statement, insert_into
+from bot.storage.sql.summaries import keep_summary
 from bot.storage.sql.superseding import say_too
 
 SHORTEST_NORM = 1e-6
@@ -31,13 +34,7 @@ SHORTEST_NORM = 1e-6
 _TAKE_JOB = Statement(delete(job).where(job.c.id == bindparam("job")))
 _KNOWN = Statement(
     select(fact.c.id)
-    .join_from(fact, shelf, shelf.c.id == fact.c.shelf_id)
-    .where(
-        shelf.c.account_id == bindparam("account"),
-        shelf.c.place == bindparam("place"),
-        fact.c.text == bindparam("text"),
-        is_in_view(),
-    )
+    .where(fact.c.shelf_id == bindparam("shelf"), fact.c.text == bindparam("text"), is_in_view())
     .limit(1)
 )
 _INSERT = Statement(
@@ -45,6 +42,7 @@ _INSERT = Statement(
         fact, "shelf_id", "kind", "text", "importance", "said_at", "expires_at", "source_turn", "model"
     )
 )
+_TURN = Statement(select(turn.c.id).where(turn.c.id == bindparam("turn")))
 _SHELF = Statement(
     select(shelf.c.size, shelf.c.model, shelf.c.dimension).where(shelf.c.id == bindparam("shelf"))
 )
@@ -89,6 +87,7 @@ class Keeping:
     job: int | None
     now_ms: int
     entities: tuple[SeenEntity, ...] = ()
+    summary: NewSummary | None = None
 
 
 def usable(vectors: Matrix | None, count: int) -> Matrix | None:
@@ -109,27 +108,47 @@ def keep(connection: sqlite3.Connection, keeping: Keeping) -> tuple[int, ...]:
     scope = keeping.scope
     if keeping.job is not None and _TAKE_JOB.run(connection, job=keeping.job).rowcount == 0:
         return ()
-    if not (keeping.facts or keeping.entities) or not is_current(connection, scope):
+    if not (keeping.facts or keeping.entities or keeping.summary) or not is_current(connection, scope):
         return ()
-    if keeping.entities:
+    if _was_forgotten(connection, keeping):
+        return ()
+    if keeping.entities or keeping.summary:
         own_shelf = shelf_of(connection, scope.account, scope.place)
         keep_entities(connection, own_shelf, keeping.entities, keeping.source_turn)
-    chosen = _unknown(connection, keeping)
-    if not chosen:
+        if keeping.summary:
+            keep_summary(connection, own_shelf, keeping.summary)
+    if not keeping.facts:
         return ()
     shelf_id = shelf_of(connection, scope.account, scope.place)
+    chosen, held = _told(connection, shelf_id, keeping)
+    ids = _store(connection, shelf_id, keeping, chosen) if chosen else ()
+    stored = held | dict(zip(chosen, ids, strict=True))
+    close_contradicted(connection, scope, stored, keeping.facts)
+    return ids
+
+
+def _store(
+    connection: sqlite3.Connection, shelf_id: int, keeping: Keeping, chosen: Sequence[int]
+) -> tuple[int, ...]:
+    """The facts of these rows, with their vectors. The ids."""
     if keeping.vectors is None:
         ids = _insert(connection, shelf_id, keeping, chosen, model="")
         _TOUCH.run(connection, shelf=shelf_id)
         _say_too(connection, shelf_id, keeping, chosen, ids)
         return ids
-    vectors = keeping.vectors[chosen]
+    vectors = keeping.vectors[list(chosen)]
     size = _make_room(connection, shelf_id, keeping.model_id, vectors.shape[1])
     ids = _insert(connection, shelf_id, keeping, chosen, model=keeping.model_id)
     said_at = [to_ms(keeping.facts[row].said_at) for row in chosen]
     _fill(connection, shelf_id, size, ids, said_at, vectors, keeping.model_id)
     _say_too(connection, shelf_id, keeping, chosen, ids)
     return ids
+
+
+def _was_forgotten(connection: sqlite3.Connection, keeping: Keeping) -> bool:
+    """The turn that this was taken from. With a job it is there: both go together."""
+    source = keeping.source_turn
+    return source is not None and keeping.job is None and _TURN.first(connection, turn=source) is None
 
 
 def add_vectors(
@@ -156,15 +175,24 @@ def add_vectors(
         _MARK.run(connection, ids=as_list(rows), model=model_id)
 
 
-def _unknown(connection: sqlite3.Connection, keeping: Keeping) -> list[int]:
-    """The rows of the facts whose text the account's own shelf does not hold yet, each text once. What another
-    account of the person holds counts for nothing: should the two part, each keeps what it said itself."""
-    own = {"account": keeping.scope.account, "place": keeping.scope.place, "now": keeping.now_ms}
+def _told(
+    connection: sqlite3.Connection, shelf_id: int, keeping: Keeping
+) -> tuple[list[int], dict[int, int]]:
+    """The rows of the facts that are new, each text once, and the ids of those that the account's own shelf holds, by
+    row. What another account of the person holds counts for nothing: should the two part, each keeps what it said
+    itself."""
     rows: dict[str, int] = {}
+    held: dict[int, int] = {}
     for row, new in enumerate(keeping.facts):
-        if new.text not in rows and _KNOWN.first(connection, **own, text=new.text) is None:
-            rows[new.text] = row
-    return list(rows.values())
+        known = _KNOWN.first(connection, shelf=shelf_id, now=keeping.now_ms, text=new.text)
+        same = known[0] if known is not None else new.repeats
+        if same is not None and tell_again(connection, shelf_id, new, of=same, now=keeping.now_ms):
+            held[row] = same
+            if known is None:
+                keep_words(connection, keeping.scope, shelf_id, new, of=same, turn=keeping.source_turn)
+        else:
+            rows.setdefault(new.text, row)
+    return list(rows.values()), held
 
 
 def _insert(

@@ -6,6 +6,8 @@ raises its version, so whoever knows the version knows whether what they hold is
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -17,8 +19,9 @@ from bot.conversation.scope import PersonId, Scope
 from bot.memory.entities import SeenEntity
 from bot.memory.fact import Fact, ForgetReceipt, MemoryVersion, NewFact
 from bot.memory.ports import FactSheet, VectorSheet
+from bot.memory.summary import NewSummary
 from bot.storage.forget_ledger import ForgetLedger
-from bot.storage.sql import fact_writing, forgetting, place_clearing, superseding
+from bot.storage.sql import fact_writing, forgetting, place_clearing, retelling, superseding
 from bot.storage.sql.database import Database
 from bot.storage.sql.fact_reading import (
     LACKING_ANY,
@@ -27,6 +30,7 @@ from bot.storage.sql.fact_reading import (
     WITHOUT_VECTOR,
     TooMany,
     facts_beyond,
+    facts_held,
     no_vectors,
     read_fact,
     read_vectors,
@@ -37,6 +41,7 @@ from bot.storage.sql.schema import to_ms
 from bot.storage.sql.shelves import COVERED_SHELVES, Covered, asked, read_covered
 from bot.storage.sql.stamps import FORGOTTEN, read_stamp
 from bot.storage.sql.statements import Row
+from bot.storage.sql.word_forgetting import ToForget, forget_facts
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -140,6 +145,7 @@ class SqlFacts:
         source_turn: int | None,
         job: int | None = None,
         entities: Sequence[SeenEntity] = (),
+        summary: NewSummary | None = None,
     ) -> tuple[int, ...]:
         """Store facts once each; see `FactStore`.
 
@@ -156,6 +162,7 @@ class SqlFacts:
             job=job,
             now_ms=to_ms(self._clock.now()),
             entities=tuple(entities),
+            summary=summary,
         )
         return await self._database.write(lambda connection: fact_writing.keep(connection, keeping))
 
@@ -208,15 +215,32 @@ class SqlFacts:
             lambda connection: superseding.supersede(connection, scope, ids, by)
         )
 
+    async def held_facts(self, scope: Scope) -> tuple[Fact, ...]:
+        """In a thread: asked for by a person who wants to see or to forget. Raises StoreUnavailable."""
+        return await self._database.view(
+            lambda connection: facts_held(connection, covered_by(connection, scope))
+        )
+
+    async def withdraw(self, scope: Scope, fact_ids: Sequence[int], at: datetime) -> int:
+        """See `FactStore`. Raises StoreUnavailable."""
+        ids = tuple(fact_ids)
+        return await self._database.write(
+            lambda connection: retelling.withdraw(connection, scope, ids, to_ms(at))
+        )
+
     async def forget_facts(
-        self, scope: Scope, fact_ids: Sequence[int], words: Sequence[str] = ()
+        self,
+        scope: Scope,
+        fact_ids: Sequence[int],
+        words: Sequence[str] = (),
+        *,
+        turns: Sequence[int] = (),
+        asked_in: str = "",
     ) -> ForgetReceipt:
         """See `FactStore`. Raises StoreUnavailable, also when all is deleted but the log could not be
         folded in: asking again is then enough."""
-        ids, sought = tuple(fact_ids), tuple(words)
-        return await self._forget(
-            lambda connection: forgetting.forget_facts(connection, scope, ids, self._ledger, sought)
-        )
+        asking = ToForget(facts=tuple(fact_ids), words=tuple(words), turns=tuple(turns), asked_in=asked_in)
+        return await self._forget(lambda connection: forget_facts(connection, scope, asking, self._ledger))
 
     async def clear_person(self, person: PersonId) -> ForgetReceipt:
         """See `FactStore`. Raises StoreUnavailable as `forget_facts` does."""
@@ -240,7 +264,8 @@ class SqlFacts:
         if (ledger := self._ledger) is not None:
             await self._database.write(lambda _: ledger.confirm(number))
         await self._database.quiesce_and_checkpoint()
-        return receipt
+        is_noted = self._ledger is not None and receipt != ForgetReceipt()
+        return replace(receipt, number=number) if is_noted else receipt
 
 
 def _check_few(covered: Covered, slots: Sequence[int]) -> None:

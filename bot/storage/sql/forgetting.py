@@ -1,35 +1,29 @@
 """Forgetting: sync functions, each one transaction of the writer.
 
-Invariant: no statement here names a row by anything but the accounts of one person, so another person's
-rows stay as they are, to the byte. With `secure_delete` and the checkpoint that follows, what is deleted
-or blanked here is gone from the file.
+Invariant: no statement here names a row by anything but the accounts of one person: another's rows stay as they are,
+to the byte. With `secure_delete` and the checkpoint that follows, what is deleted or blanked is gone from the file.
 
-Words live in more places than the fact: in the turn it came from, in later turns that quote it, in the entities
-seen in any of these, in the pages of replies (a list of one's memories holds them all), in the bytes kept for a
-platform's retries, in accepted messages kept for a restart. What is kept for retries alone is dropped whole at any forgetting.
+Words live in more places than the fact: in the turn it came from, in later turns that quote it, in the entities and
+summaries of these, in the pages of replies (a list of one's memories holds them all), in the bytes kept for retries and
+in messages kept for a restart. What is kept for retries alone is dropped whole at any forgetting.
 """
 
-import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 
 from sqlalchemy import bindparam, delete, func, or_, select, tuple_, update
 
-from bot.conversation.scope import PersonId, Scope
+from bot.conversation.scope import PersonId
 from bot.memory.fact import ForgetReceipt
 from bot.storage.forget_ledger import ForgetLedger
-from bot.storage.sql import entities, segments
+from bot.storage.sql import derived, segments
 from bot.storage.sql.deliveries import PROMISE
-from bot.storage.sql.noting import note_clearing, note_facts
+from bot.storage.sql.noting import note_clearing
 from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox, job, seal, shelf, turn
 from bot.storage.sql.scopes import bar_older_work
-from bot.storage.sql.shelves import COVERED_SHELVES, REWRITTEN, as_list, asked, listed, read_covered
+from bot.storage.sql.shelves import REWRITTEN, as_list, listed
 from bot.storage.sql.statements import Row, Statement
-from bot.storage.sql.superseding import bridge
-
-SHORTEST_QUOTE = 2
-"""Characters. A one-character fact (「M」) is part of nearly every turn: its own turn goes, no other."""
 
 _mine = account.alias("mine")
 # What an account left behind when it unsubscribed goes with it.
@@ -42,44 +36,12 @@ _ACCOUNTS = Statement(
     )
 )
 _SHELVES_OF = Statement(select(shelf.c.id, shelf.c.size).where(shelf.c.account_id.in_(listed("accounts"))))
-_named = fact.alias("named")
-_CHOSEN = Statement(
-    # What was meant is a text: where a linked account said the same, it goes there too.
-    select(fact.c.id, fact.c.shelf_id, fact.c.text, fact.c.source_turn).where(
-        fact.c.shelf_id.in_(listed("shelves")),
-        fact.c.text.in_(
-            select(_named.c.text).where(
-                _named.c.id.in_(listed("ids")), _named.c.shelf_id.in_(listed("shelves"))
-            )
-        ),
-    )
-)
 _EMPTY = Statement(
     update(shelf)
     .where(shelf.c.id.in_(listed("shelves")))
     .values(size=0, model="", dimension=0, version=shelf.c.version + REWRITTEN)
 )
-_SHRINK = Statement(
-    update(shelf)
-    .where(shelf.c.id == bindparam("shelf"))
-    .values(size=bindparam("size"), version=shelf.c.version + REWRITTEN)
-)
-_DELETE_FACTS = Statement(delete(fact).where(fact.c.id.in_(listed("ids"))))
 _DELETE_ALL_FACTS = Statement(delete(fact).where(fact.c.shelf_id.in_(listed("shelves"))))
-_QUOTING_TURNS = Statement(
-    select(turn.c.id).where(
-        turn.c.shelf_id.in_(listed("shelves")),
-        or_(
-            func.instr(turn.c.question, bindparam("text")) > 0,
-            func.instr(turn.c.answer, bindparam("text")) > 0,
-        ),
-    )
-)
-_TURNS = Statement(
-    select(turn.c.id, turn.c.inbox_id).where(
-        turn.c.id.in_(listed("ids")), turn.c.shelf_id.in_(listed("shelves"))
-    )
-)
 _TURNS_OF_MESSAGES = Statement(select(turn.c.id, turn.c.inbox_id).where(turn.c.inbox_id.in_(listed("ids"))))
 _SENDERS = Statement(
     select(inbox.c.account_id).where(inbox.c.id.in_(listed("ids")), inbox.c.account_id.is_not(None))
@@ -88,7 +50,7 @@ _DELETE_TURNS = Statement(delete(turn).where(turn.c.id.in_(listed("ids"))))
 _DELETE_ALL_TURNS = Statement(delete(turn).where(turn.c.shelf_id.in_(listed("shelves"))))
 _DELETE_JOBS = Statement(delete(job).where(job.c.turn_id.in_(listed("ids"))))
 _DELETE_ALL_JOBS = Statement(delete(job).where(job.c.account_id.in_(listed("accounts"))))
-_DELETE_CONFIRMATIONS = Statement(
+DELETE_CONFIRMATIONS = Statement(
     delete(confirmation).where(confirmation.c.account_id.in_(listed("accounts")))
 )
 HAS_WORDS = or_(delivery.c.pages != "[]", delivery.c.question != "")
@@ -105,11 +67,6 @@ _BLANK_HANDED_OVER = Statement(
         delivery.c.state != "sending",
         delivery.c.next_page >= delivery.c.page_count,
         HAS_WORDS,
-    )
-)
-_WAITING = Statement(
-    select(delivery.c.inbox_id, delivery.c.pages, delivery.c.question).where(
-        delivery.c.account_id.in_(listed("accounts")), HAS_WORDS
     )
 )
 _BLANK_SEALS = Statement(
@@ -143,55 +100,6 @@ _ABANDON_FAILED = Statement(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Chosen:
-    """A fact to forget."""
-
-    id: int
-    shelf: int
-    text: str
-    source_turn: int | None
-
-
-def forget_facts(
-    connection: sqlite3.Connection,
-    scope: Scope,
-    fact_ids: Sequence[int],
-    ledger: ForgetLedger | None = None,
-    words: Sequence[str] = (),
-) -> ForgetReceipt:
-    """See `FactStore.forget_facts`. Besides the turns the facts came from, those go that quote them."""
-    covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
-    shelves = as_list(covered.ids)
-    rows = _CHOSEN.rows(connection, ids=as_list(fact_ids), shelves=shelves)
-    chosen = [_Chosen(id=row[0], shelf=row[1], text=row[2], source_turn=row[3]) for row in rows]
-    told = _quotable(each.text for each in chosen)
-    sought = told | _quotable(words)
-    if not chosen and not (covered.ids and sought):
-        return ForgetReceipt()
-    accounts = _accounts(connection, scope.person)
-    turns = _turns_with_words(connection, shelves, chosen, sought)
-    # A reply waits for its person wherever it was asked for; words of a place are sought in its turns alone.
-    answered = {*turns.values(), *_deliveries_with_words(connection, accounts, told)}
-    if not chosen and not answered:
-        return ForgetReceipt()
-    if ledger is not None:
-        note_facts(connection, ledger, [each.id for each in chosen], turns.values(), answered)
-    vectors = 0
-    for each in covered.shelves:
-        gone = [forgotten.id for forgotten in chosen if forgotten.shelf == each.id]
-        if gone:
-            size = segments.rewrite_without(connection, each.id, each.size, each.dimension, gone)
-            _SHRINK.run(connection, shelf=each.id, size=size)
-            vectors += each.size - size
-    bridge(connection, shelves, [each.id for each in chosen])
-    facts = _DELETE_FACTS.run(connection, ids=as_list(each.id for each in chosen)).rowcount
-    entities.forget_words(connection, shelves, sought)
-    receipt = _forget_answered(connection, accounts, turns, answered)
-    _drop_kept_for_retries(connection, accounts)
-    return replace(receipt, facts=facts, vectors=vectors)
-
-
 def forget_messages(
     connection: sqlite3.Connection, messages: Sequence[int], replies: Sequence[int]
 ) -> ForgetReceipt:
@@ -202,8 +110,8 @@ def forget_messages(
     answered = {*messages, *replies}
     accounts = as_list({row[0] for row in _SENDERS.rows(connection, ids=as_list(answered))})
     turns = dict(_TURNS_OF_MESSAGES.rows(connection, ids=as_list(messages)))
-    receipt = _forget_answered(connection, accounts, turns, answered)
-    _drop_kept_for_retries(connection, accounts)
+    receipt = forget_answered(connection, accounts, turns, answered)
+    drop_kept_for_retries(connection, accounts)
     return receipt
 
 
@@ -218,7 +126,7 @@ def clear_person(
     """
     if bar_older_work(connection, person) is None:
         return ForgetReceipt()
-    accounts = _accounts(connection, person)
+    accounts = accounts_of(connection, person)
     if ledger is not None:
         note_clearing(connection, ledger, accounts)
     return clear_accounts(connection, accounts)
@@ -236,10 +144,10 @@ def drop_work(connection: sqlite3.Connection, accounts: str) -> ForgetReceipt:
     """All that holds words of these accounts (a JSON list of ids) but their shelves."""
     jobs = _DELETE_ALL_JOBS.run(connection, accounts=accounts).rowcount
     deliveries = _BLANK_ALL_DELIVERIES.run(connection, accounts=accounts).rowcount
-    _DELETE_CONFIRMATIONS.run(connection, accounts=accounts)
+    DELETE_CONFIRMATIONS.run(connection, accounts=accounts)
     _CLOSE.run(connection, accounts=accounts)
     _ABANDON_FAILED.run(connection, accounts=accounts)
-    _drop_kept_for_retries(connection, accounts)
+    drop_kept_for_retries(connection, accounts)
     return ForgetReceipt(jobs=jobs, deliveries=deliveries)
 
 
@@ -250,52 +158,35 @@ def empty_shelves(connection: sqlite3.Connection, rows: Sequence[Row]) -> Forget
         segments.drop(connection, row[0])
     facts = _DELETE_ALL_FACTS.run(connection, shelves=shelves).rowcount
     turns = _DELETE_ALL_TURNS.run(connection, shelves=shelves).rowcount
-    entities.forget_shelves(connection, shelves)
+    made = derived.forget_shelves(connection, shelves)
     _EMPTY.run(connection, shelves=shelves)
-    return ForgetReceipt(facts=facts, turns=turns, vectors=sum(row[1] for row in rows))
+    return ForgetReceipt(
+        facts=facts,
+        turns=turns,
+        vectors=sum(row[1] for row in rows),
+        summaries=made.summaries,
+        entities=made.entities,
+    )
 
 
-def _forget_answered(
+def forget_answered(
     connection: sqlite3.Connection, accounts: str, turns: Mapping[int, int], answered: Set[int]
 ) -> ForgetReceipt:
     """`turns`: turn id → inbox id. `answered`: inbox ids whose replies hold the words."""
     turn_ids = as_list(turns)
     jobs = _DELETE_JOBS.run(connection, ids=turn_ids).rowcount
+    entities = derived.forget_turns(connection, turns)
     deleted = _DELETE_TURNS.run(connection, ids=turn_ids).rowcount
-    entities.forget_turns(connection, turns)
     deliveries = _BLANK_DELIVERIES.run(connection, ids=as_list(answered), accounts=accounts).rowcount
-    return ForgetReceipt(turns=deleted, jobs=jobs, deliveries=deliveries)
+    return ForgetReceipt(turns=deleted, jobs=jobs, deliveries=deliveries, entities=entities)
 
 
-def _drop_kept_for_retries(connection: sqlite3.Connection, accounts: str) -> None:
+def drop_kept_for_retries(connection: sqlite3.Connection, accounts: str) -> None:
     """Not counted, since nothing of it could be recalled."""
     _BLANK_HANDED_OVER.run(connection, accounts=accounts)
     _BLANK_SEALS.run(connection, accounts=accounts)
     _BLANK_PAYLOADS.run(connection, accounts=accounts)
 
 
-def _accounts(connection: sqlite3.Connection, person: PersonId) -> str:
+def accounts_of(connection: sqlite3.Connection, person: PersonId) -> str:
     return as_list(row[0] for row in _ACCOUNTS.rows(connection, person=person))
-
-
-def _turns_with_words(
-    connection: sqlite3.Connection, shelves: str, chosen: Sequence[_Chosen], texts: Set[str]
-) -> dict[int, int]:
-    """Turn id → inbox id of the turns that the facts came from, or that hold one of the texts."""
-    ids = {each.source_turn for each in chosen if each.source_turn is not None}
-    for text in texts:
-        ids.update(row[0] for row in _QUOTING_TURNS.rows(connection, shelves=shelves, text=text))
-    return dict(_TURNS.rows(connection, ids=as_list(ids), shelves=shelves))
-
-
-def _deliveries_with_words(connection: sqlite3.Connection, accounts: str, texts: Set[str]) -> list[int]:
-    """Inbox ids of the replies that quote a fact: a list of memories answers a command, not a turn."""
-    return [
-        inbox_id
-        for inbox_id, pages, question in _WAITING.rows(connection, accounts=accounts)
-        if any(text in question or text in "".join(json.loads(pages)) for text in texts)
-    ]
-
-
-def _quotable(texts: Iterable[str]) -> set[str]:
-    return {text for text in texts if len(text) >= SHORTEST_QUOTE}

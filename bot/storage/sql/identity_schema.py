@@ -72,6 +72,8 @@ account = Table(
     Column("parked_at", Integer),
     # When the platform was last asked for the unionid.
     Column("union_asked_at", Integer),
+    # Since when nothing new is to be remembered.
+    Column("paused_at", Integer),
     UniqueConstraint("channel", "app_id", "openid"),
     # "" matches nothing, so it is not indexed.
     Index("ix_account_unionid", "unionid", sqlite_where=literal_column("unionid <> ''")),

@@ -15,7 +15,7 @@ from bot.conversation.ports import Clock
 from bot.conversation.scope import AccountId
 from bot.memory.fact import ForgetReceipt
 from bot.storage.forget_ledger import ForgetLedger
-from bot.storage.sql import segments
+from bot.storage.sql import segments, summaries
 from bot.storage.sql.database import Database
 from bot.storage.sql.forgetting import drop_work, empty_shelves
 from bot.storage.sql.joining import by_id, new_person
@@ -211,6 +211,8 @@ def _hand_over(connection: sqlite3.Connection, shelf_id: int, account: AccountId
     _MOVE_FACTS.run(connection, shelf=shelf_id, target=target)
     _MOVE_TURNS.run(connection, shelf=shelf_id, target=target)
     _MOVE_ENTITIES.run(connection, shelf=shelf_id, target=target)
+    # Neither summary tells of the turns of both.
+    summaries.forget_shelves(connection, as_list([shelf_id, target]))
     _TOUCH.run(connection, shelf=target)
     empty_shelves(connection, [(shelf_id, 0)])
 

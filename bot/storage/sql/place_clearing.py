@@ -75,6 +75,8 @@ def clear_place(
         jobs=jobs,
         deliveries=deliveries,
         vectors=receipt.vectors,
+        summaries=receipt.summaries,
+        entities=receipt.entities,
     )
 
 

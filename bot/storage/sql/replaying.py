@@ -14,11 +14,12 @@ from bot.conversation.errors import ConfigurationError
 from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.memory.fact import ForgetReceipt
 from bot.storage.forget_ledger import ForgetLedger, Forgetting
-from bot.storage.sql import forgetting, place_clearing
+from bot.storage.sql import forgetting, place_clearing, summaries
 from bot.storage.sql.schema import account, fact, inbox, person, shelf
 from bot.storage.sql.shelves import as_list, listed
 from bot.storage.sql.stamps import FORGOTTEN, read_stamp, write_stamp
 from bot.storage.sql.statements import Statement
+from bot.storage.sql.word_forgetting import ToForget, forget_facts
 
 _ACCOUNTS = Statement(
     select(account.c.channel, account.c.app_id, account.c.openid, account.c.id, account.c.person_id)
@@ -77,6 +78,8 @@ def replay(
     is_short = held > content.last
     if not missing:
         return Replay(is_ledger_short=is_short)
+    # A summary may hold what was forgotten in words of its own. They are made anew from the turns.
+    summaries.forget_all(connection)
     receipt = ForgetReceipt()
     for key_id in sorted({each.key_id for each in missing}):
         named = ledger.under(key_id)
@@ -157,7 +160,7 @@ def _forget_facts(
             by_scope.setdefault(scope, []).append(fact_id)
     receipt = ForgetReceipt()
     for scope, ids in by_scope.items():
-        receipt = _added(receipt, forgetting.forget_facts(connection, scope, ids))
+        receipt = _added(receipt, forget_facts(connection, scope, ToForget(facts=ids)))
     return receipt
 
 
@@ -169,4 +172,6 @@ def _added(one: ForgetReceipt, other: ForgetReceipt) -> ForgetReceipt:
         jobs=one.jobs + other.jobs,
         deliveries=one.deliveries + other.deliveries,
         vectors=one.vectors + other.vectors,
+        summaries=one.summaries + other.summaries,
+        entities=one.entities + other.entities,
     )

@@ -120,6 +120,9 @@ turn = Table(
     Column("answer", Text, nullable=False),
     Column("decided_by", Text, nullable=False),
     Column("at", Integer, nullable=False),  # when the person wrote
+    # Said while its person wanted nothing remembered: kept for the talk going on, and for no longer.
+    Column("is_passing", Integer, nullable=False, server_default=text("0")),
+    Index("ix_turn_passing", "id", sqlite_where=literal_column("is_passing = 1")),
     sqlite_autoincrement=True,
 )
 
@@ -132,6 +135,7 @@ fact = Table(
     Column("text", Text, nullable=False),
     Column("importance", Float, nullable=False),
     Column("said_at", Integer, nullable=False),
+    Column("said_again_at", Integer),  # the last time
     # Both set when a later fact contradicts this one; the current view leaves it out.
     Column("valid_to", Integer),
     Column("superseded_by", Integer),
@@ -152,6 +156,19 @@ fact = Table(
 )
 
 entity = entity_table(metadata)
+
+summary = Table(
+    "summary",
+    metadata,
+    # One of a shelf: it never mixes the words of two accounts.
+    Column("shelf_id", Integer, ForeignKey("shelf.id"), primary_key=True, autoincrement=False),
+    # The turns of the shelf that it condenses, first and last; 0 once words of it were forgotten, and then
+    # `text` is "": it is to be made anew from the turns that are left.
+    Column("from_turn", Integer, nullable=False),
+    Column("to_turn", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("at", Integer, nullable=False),  # when the last of them was written
+)
 
 job = Table(
     "job",

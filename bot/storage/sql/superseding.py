@@ -111,9 +111,11 @@ class _Link:
     person: PersonId
 
 
-def supersede(connection: sqlite3.Connection, scope: Scope, fact_ids: Sequence[int], by: int) -> int:
+def supersede(
+    connection: sqlite3.Connection, scope: Scope, fact_ids: Sequence[int], by: int, at: int | None = None
+) -> int:
     """Close these facts of the scope, and all of it with the same texts, because the fact `by` of the scope
-    contradicts them. Returns how many were open."""
+    contradicts them. `at`: when it was said, in ms, where it was said more than once. Returns how many were open."""
     shelves = as_list(read_covered(COVERED_SHELVES.rows(connection, **asked(scope))).ids)
     later = _LATER.first(connection, fact=by, shelves=shelves)
     if later is None:
@@ -124,7 +126,7 @@ def supersede(connection: sqlite3.Connection, scope: Scope, fact_ids: Sequence[i
         ids=as_list(fact_ids),
         shelves=shelves,
         later_text=text,
-        at=said_at,
+        at=said_at if at is None else at,
         by=by,
         said_by=said_by,
     )

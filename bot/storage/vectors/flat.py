@@ -5,10 +5,13 @@ Invariant: an index never changes after it was built.
 
 import faiss
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.ports import Matrix, Vector
 
+Rows = NDArray[np.int64]
+"""Places in a matrix, each below its length."""
 FEW = 64
 """Rows."""
 
@@ -25,13 +28,14 @@ class FewRows:
     def size_bytes(self) -> int:
         return 4 * self.rows * self.dimension
 
-    def search(self, query: Vector, k: int) -> list[tuple[int, float]]:
+    def search(self, query: Vector, k: int, among: Rows | None = None) -> list[tuple[int, float]]:
         """See `FaissFlat.search`."""
         check_query(query, self.dimension)
         if k < 1 or not self.rows:
             return []
         scores = self._matrix @ query
-        best = np.argsort(-scores, kind="stable")[:k]
+        best = np.argsort(-scores, kind="stable")
+        best = (best if among is None else best[np.isin(best, among)])[:k]
         return list(zip(best.tolist(), scores[best].tolist(), strict=True))
 
 
@@ -61,8 +65,8 @@ class FaissFlat:
     def size_bytes(self) -> int:
         return 4 * self.rows * self.dimension
 
-    def search(self, query: Vector, k: int) -> list[tuple[int, float]]:
-        """(row, inner product), best first, at most `k`.
+    def search(self, query: Vector, k: int, among: Rows | None = None) -> list[tuple[int, float]]:
+        """(row, inner product), best first, at most `k`; of these rows alone, where some are given.
 
         Raises EmbedderUnavailable when the query is no vector of this matrix's dimension.
         """
@@ -73,5 +77,11 @@ class FaissFlat:
         # slower than one for a single query.
         faiss.omp_set_num_threads(1)
         question = np.ascontiguousarray(query[np.newaxis, :], dtype=np.float32)
-        scores, rows = self._index.search(question, min(k, self.rows))
+        if among is None:
+            scores, rows = self._index.search(question, min(k, self.rows))
+        elif len(among):
+            chosen = faiss.SearchParameters(sel=faiss.IDSelectorBatch(np.sort(among)))
+            scores, rows = self._index.search(question, min(k, len(among)), params=chosen)
+        else:
+            return []
         return [(int(row), float(score)) for row, score in zip(rows[0], scores[0], strict=True)]

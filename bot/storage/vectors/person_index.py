@@ -6,7 +6,7 @@ each search. So no cache can show what was forgotten, cleared, unlinked or has e
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -19,6 +19,8 @@ from bot.memory.fact import MemoryVersion
 from bot.memory.ports import VectorSheet, VectorStore
 from bot.storage.vectors.flat import FEW, make_flat
 
+Ids = NDArray[np.int64]
+"""Of facts."""
 LIMIT_BYTES = 128 << 20
 """65,000 vectors of 512 numbers: the hot set of 100,000 memories fits (benchmarks)."""
 INLINE_FLOATS = 1_500_000
@@ -43,9 +45,10 @@ class _Part:
     def size_bytes(self) -> int:
         return self.index.size_bytes + self.fact_ids.nbytes
 
-    def search(self, query: Vector, k: int) -> list[tuple[int, float]]:
+    def search(self, query: Vector, k: int, among: Ids | None) -> list[tuple[int, float]]:
         ids = self.fact_ids
-        return [(int(ids[row]), score) for row, score in self.index.search(query, k)]
+        rows = None if among is None else np.flatnonzero(np.isin(ids, among))
+        return [(int(ids[row]), score) for row, score in self.index.search(query, k, rows)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +97,10 @@ class _Entry:
         parts = (*closed, _Part(ids, matrix))
         return replace(grown, parts=parts, last_matrix=matrix if is_open else None)
 
-    def search(self, query: Vector, k: int) -> list[tuple[int, float]]:
+    def search(self, query: Vector, k: int, among: Ids | None) -> list[tuple[int, float]]:
         if len(self.parts) == 1:
-            return self.parts[0].search(query, k)
-        hits = [hit for part in self.parts for hit in part.search(query, k)]
+            return self.parts[0].search(query, k, among)
+        hits = [hit for part in self.parts for hit in part.search(query, k, among)]
         return sorted(hits, key=lambda hit: hit[1], reverse=True)[: max(k, 0)]
 
 
@@ -125,15 +128,19 @@ class PersonIndex:
     def size_bytes(self) -> int:
         return self._size_bytes
 
-    async def search(self, scope: Scope, query: Vector, k: int) -> list[tuple[int, float]]:
+    async def search(
+        self, scope: Scope, query: Vector, k: int, among: Sequence[int] | None = None
+    ) -> list[tuple[int, float]]:
         """(fact id, inner product), best first; always as of the store's present version.
 
+        `among`: the ids of the facts that compete; None: all.
         Raises StoreUnavailable, or EmbedderUnavailable when `query` is no vector.
         """
         entry = await self._current(scope, int(query.shape[0]) if query.ndim == 1 else 0)
+        ids = None if among is None else np.array(among, np.int64)
         if entry.rows * entry.dimension <= INLINE_FLOATS:
-            return entry.search(query, k)
-        return await asyncio.to_thread(entry.search, query, k)
+            return entry.search(query, k, ids)
+        return await asyncio.to_thread(entry.search, query, k, ids)
 
     async def _current(self, scope: Scope, dimension: int) -> _Entry:
         """Asks the store at each search. What was added since is read alone: who chats adds a memory with

@@ -1,0 +1,1 @@
+"""Benchmarks of recall, of the life of facts, and of forgetting."""

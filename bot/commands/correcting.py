@@ -1,0 +1,129 @@
+"""/更正: put right what is remembered, by its number or by the old words and the new.
+
+Invariant: exactly one memory is corrected or none; the old one is closed and kept as what was said, and only what its
+person may have remembered at all takes its place.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bot.commands.context import Asker
+from bot.conversation.text import clip
+from bot.conversation.wording import Wording
+from bot.memory.explicit import facts_of_explicit
+from bot.memory.fact import Fact, FactKind
+from bot.memory.forget import meant, thing_named
+from bot.memory.normalise import normalise
+from bot.memory.numbering import number_of, numbered
+from bot.memory.ports import FactStore
+
+SHOWN = 5
+SHOWN_CHARACTERS = 80
+_BY_NUMBER = re.compile(
+    r"(?:第|#|编号)?\s*(?P<number>[0-9]{1,4})\s*(?:条|号|[:：.、,，])?\s*(?:改成|改为)?\s*(?P<text>.*)",
+    re.DOTALL,
+)
+_CHANGE = re.compile(
+    r"(?P<before>.+?)\s*(?:→|->|=>|>|改成|改为|换成|变成|应该是|应为)\s*(?P<after>.+)", re.DOTALL
+)
+_BEFORE = re.compile(
+    r"(?P<what>.*?)(?:\s+|(?<![0-9A-Za-z])(?=[0-9A-Za-z][0-9A-Za-z._-]*$))(?P<old>\S+)", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    fact: Fact
+    text: str
+
+
+class CorrectCommands:
+    def __init__(self, facts: FactStore, wording: Wording) -> None:
+        self._facts = facts
+        self._wording = wording
+
+    async def correct(self, asker: Asker, words: str) -> str:
+        if asker.is_in_group:
+            return self._wording.say("private_only")
+        held = await self._facts.held_facts(asker.scope)
+        shown = [
+            fact
+            for fact in (await self._facts.fact_sheet(asker.scope)).facts
+            if fact.kind is not FactKind.PROMISE
+        ]
+        if (change := _CHANGE.fullmatch(words)) is not None:
+            return await self._by_words(asker, change["before"], change["after"], shown, held)
+        found = _BY_NUMBER.fullmatch(words)
+        if found is None or not found["text"]:
+            return self._wording.say("correct_usage")
+        meant_one = numbered(held).get(int(found["number"]))
+        fact = next((each for each in shown if meant_one and each.text == meant_one.text), None)
+        if fact is None:
+            return self._wording.say("correct_nothing")
+        return await self._put_right(asker, _Change(fact=fact, text=found["text"]))
+
+    async def _by_words(
+        self, asker: Asker, before: str, after: str, shown: Sequence[Fact], held: Sequence[Fact]
+    ) -> str:
+        number = _BY_NUMBER.fullmatch(before)
+        if number is not None and not number["text"] and int(number["number"]) in numbered(held):
+            return await self.correct(asker, f"{before} {after}")
+        parts = _BEFORE.fullmatch(before)
+        what, old = (parts["what"], parts["old"]) if parts else ("", before)
+        changes = [
+            _Change(fact=fact, text=text)
+            for fact in shown
+            if (text := _with_new(fact.text, old, after)) is not None
+        ]
+        named = meant(thing_named(what), [each.fact for each in changes])
+        changes = [each for each in changes if each.fact in named] or changes
+        if not changes:
+            return self._wording.say("correct_nothing")
+        if len(changes) > 1:
+            numbers = number_of(held)
+            lines = "\n".join(
+                f"{numbers.get(each.fact.text, 0)}. {clip(each.fact.text, SHOWN_CHARACTERS)}"
+                for each in changes[:SHOWN]
+            )
+            return self._wording.say("correct_which", facts=lines)
+        return await self._put_right(asker, changes[0])
+
+    async def _put_right(self, asker: Asker, change: _Change) -> str:
+        told = facts_of_explicit(change.text, asker.message.sent_at)
+        if not told:
+            return self._wording.say("correct_no_fact")
+        new = tuple(
+            replace(each, kind=change.fact.kind, importance=max(each.importance, change.fact.importance))
+            for each in told
+        )
+        if all(each.text == change.fact.text for each in new):
+            return self._wording.say("correct_same")
+        await self._facts.keep(asker.scope, new, None, "", source_turn=None)
+        by = await self._id_of(asker, new[0].text)
+        if by is None:
+            return self._wording.say("remember_failed")
+        await self._facts.supersede(asker.scope, [change.fact.id], by)
+        return self._wording.say(
+            "corrected",
+            old=clip(change.fact.text, SHOWN_CHARACTERS),
+            new="；".join(clip(each.text, SHOWN_CHARACTERS) for each in new),
+        )
+
+    async def _id_of(self, asker: Asker, text: str) -> int | None:
+        facts = (await self._facts.fact_sheet(asker.scope)).facts
+        return next((fact.id for fact in facts if fact.text == text), None)
+
+
+def _with_new(text: str, old: str, new: str) -> str | None:
+    """The text with `new` in place of `old`; None where that isn't in it. What is the whole of a memory is replaced by a
+    whole one."""
+    if normalise(text) == normalise(old):
+        return new
+    pattern = re.escape(old)
+    if old[0].isascii() and old[0].isalnum():
+        pattern = rf"(?<![0-9A-Za-z]){pattern}"
+    if old[-1].isascii() and old[-1].isalnum():
+        pattern = rf"{pattern}(?![0-9A-Za-z])"
+    changed, count = re.subn(pattern, lambda _: new, text, flags=re.IGNORECASE)
+    return changed if count else None

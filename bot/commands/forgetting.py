@@ -1,0 +1,154 @@
+"""/忘记 and the same in plain words: by word, number, time, the last thing said; everything by /清除记忆.
+
+Invariant: 「已忘记」 is said only after the deletion, and never in the words that were forgotten: what went is told by its
+topic and date, since the reply itself is kept until it has arrived. Much is asked for once before it goes.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+
+from loguru import logger
+
+from bot.commands.context import Asker, channel_name
+from bot.commands.parsing import Call
+from bot.conversation.errors import StoreUnavailable
+from bot.conversation.local_time import local_date
+from bot.conversation.ports import Clock
+from bot.conversation.text import clip
+from bot.conversation.wording import Wording
+from bot.groups.lines import GroupLines
+from bot.memory.fact import Fact, ForgetReceipt
+from bot.memory.forget import Forget, Forgotten, Found
+from bot.memory.forget_request import Means
+from bot.memory.ports import TurnWindow
+from bot.memory.topics import topic_label
+from bot.ports import AuditLog, Confirmation, ConfirmationStore
+
+FORGET = "forget"
+CONFIRM_WITHIN = timedelta(minutes=5)
+MOST_UNASKED = 5
+"""Facts that go without a question."""
+MOST_TURNS_UNASKED = 30
+MOST_SHOWN = 20
+"""About one WeChat page."""
+SHOWN_CHARACTERS = 80
+
+
+class ForgetCommands:
+    def __init__(
+        self,
+        *,
+        forget: Forget,
+        window: TurnWindow,
+        lines: GroupLines,
+        confirmations: ConfirmationStore,
+        audit: AuditLog,
+        wording: Wording,
+        clock: Clock,
+        clear: Callable[[Asker], Awaitable[str]],
+    ) -> None:
+        """`clear`: asks about everything."""
+        self._forget = forget
+        self._window = window
+        self._lines_of_groups = lines
+        self._confirmations = confirmations
+        self._audit = audit
+        self._wording = wording
+        self._clock = clock
+        self._clear = clear
+
+    async def forget(self, asker: Asker, call: Call) -> str | None:
+        """None: it was talk, and there is nothing to act on."""
+        words = call.argument
+        if not words:
+            return self._wording.say("forget_usage")
+        found = await self._forget.find(asker.scope, words, asker.message.sent_at)
+        if found.request.means is Means.ALL:
+            return await self._clear(asker)
+        if not call.is_certain and not (found.facts or found.turns):
+            return None
+        if call.is_asking or self._is_much(found) or not found.is_sure:
+            return await self._ask(asker, words, found)
+        return await self._carry_out(asker, found)
+
+    def is_here(self, asker: Asker, waiting: Confirmation) -> bool:
+        """Confirmed where it was asked for."""
+        return json.loads(waiting.argument)["place"] == asker.scope.place
+
+    async def confirmed(self, asker: Asker, waiting: Confirmation) -> str:
+        """After 「确认」: what the words mean, as of when they were said."""
+        asked = json.loads(waiting.argument)
+        found = await self._forget.find(asker.scope, asked["words"], datetime.fromisoformat(asked["at"]))
+        return await self._carry_out(asker, found)
+
+    def _is_much(self, found: Found) -> bool:
+        return len(found.facts) > MOST_UNASKED or len(found.turns) > MOST_TURNS_UNASKED
+
+    async def _ask(self, asker: Asker, words: str, found: Found) -> str:
+        asked = {"place": asker.scope.place, "words": words, "at": asker.message.sent_at.isoformat()}
+        waiting = Confirmation(action=FORGET, argument=json.dumps(asked, ensure_ascii=False), reason="")
+        await self._confirmations.ask(asker.account.id, waiting, self._clock.now() + CONFIRM_WITHIN)
+        count, turns = len(found.facts), len(found.turns)
+        if asker.is_in_group:
+            return self._wording.say("forget_ask_group", count=count, turns=turns)
+        shown = "\n".join(f"· {clip(fact.text, SHOWN_CHARACTERS)}" for fact in found.facts[:MOST_SHOWN])
+        left = len(found.facts) - MOST_SHOWN
+        if left > 0:
+            shown += self._wording.say("forget_ask_more", left=left)
+        return self._wording.say("forget_ask", facts=shown, count=count, turns=turns)
+
+    async def _carry_out(self, asker: Asker, found: Found) -> str:
+        forgotten = await self._forget.forget(asker.scope, found, asker.message.key)
+        # Whether or not anything was kept of it: it may have been said in a group a moment ago.
+        self._lines_of_groups.drop_account(asker.account.key)
+        if forgotten.is_nothing:
+            return self._wording.say("forget_nothing")
+        await self._audit.record(
+            asker.message.sender, FORGET, asker.account.person, "", detail_of(forgotten.receipt)
+        )
+        answer = self._told(asker, forgotten) + receipt_line(self._wording, forgotten.receipt)
+        try:
+            await self._window.drop(asker.scope, for_good=True)
+        except StoreUnavailable as error:
+            logger.warning("忘记后短期记忆的缓存没能刷新，等它过期：{}", error)
+            answer += self._wording.say("forget_window_left")
+        return answer
+
+    def _told(self, asker: Asker, forgotten: Forgotten) -> str:
+        facts, receipt = forgotten.facts, forgotten.receipt
+        if not facts and not receipt.turns:
+            return self._wording.say("forgotten_summary")
+        if not facts:
+            return self._wording.say("forgotten_talk", turns=receipt.turns)
+        if asker.is_in_group:
+            answer = self._wording.say("forgotten_count", count=len(facts))
+        else:
+            answer = self._wording.say("forgotten", count=len(facts), facts=self._labels(facts))
+        return answer + self._wording.say("forgotten_turns", turns=receipt.turns) if receipt.turns else answer
+
+    def _labels(self, facts: Sequence[Fact]) -> str:
+        lines = [
+            self._wording.say(
+                "forgotten_fact",
+                what=topic_label(fact.text) or self._wording.say(f"kind_{fact.kind.value}"),
+                channel=channel_name(self._wording, fact.channel),
+                date=local_date(fact.said_at),
+            )
+            for fact in facts[:MOST_SHOWN]
+        ]
+        return "\n".join(lines)
+
+
+def receipt_line(wording: Wording, receipt: ForgetReceipt) -> str:
+    """With what the person may prove it by; "" where nothing was there."""
+    return wording.say("forget_receipt", number=receipt.number) if receipt.number else ""
+
+
+def detail_of(receipt: ForgetReceipt) -> str:
+    """For the audit log."""
+    counts = (
+        f"facts={receipt.facts} turns={receipt.turns} jobs={receipt.jobs} "
+        f"deliveries={receipt.deliveries} vectors={receipt.vectors}"
+    )
+    return f"{counts} receipt={receipt.number}" if receipt.number else counts

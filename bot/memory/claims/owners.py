@@ -1,0 +1,90 @@
+"""Of whom a clause speaks: the person, somebody of theirs, or a pet.
+
+Invariant: pure; linear. Whoever can't be told apart from the person by words is the person.
+"""
+
+import re
+
+from bot.memory.claims.claim import SELF
+from bot.memory.third_parties import names_somebody
+
+_KIN = {
+    "妈妈": "我妈妈|妈妈|妈咪|老妈|母亲|我妈|妈",
+    "爸爸": "我爸爸|爸爸|老爸|父亲|我爸|爸",
+    "父母": "父母|爸妈|爸爸妈妈|二老",
+    "婆婆": "婆婆",
+    "公公": "公公",
+    "岳母": "岳母|丈母娘",
+    "岳父": "岳父|老丈人",
+    "妻子": "老婆|妻子|媳妇儿?|太太|爱人|夫人",
+    "丈夫": "老公|丈夫|我先生",
+    "女友": "女朋友|女友",
+    "男友": "男朋友|男友",
+    "对象": "对象|另一半|未婚[夫妻]",
+    "女儿": "女儿|闺女|大女儿|小女儿",
+    "儿子": "儿子|大儿子|小儿子",
+    "孩子": "孩子|小孩|宝宝|娃|宝贝",
+    "哥哥": "哥哥|我哥|大哥|表哥|堂哥",
+    "姐姐": "姐姐|我姐|大姐|表姐|堂姐|姐夫",
+    "弟弟": "弟弟|我弟|表弟|堂弟",
+    "妹妹": "妹妹|我妹|表妹|堂妹|妹夫",
+    "爷爷": "爷爷",
+    "奶奶": "奶奶",
+    "外公": "外公|姥爷",
+    "外婆": "外婆|姥姥|外婆家",
+    "叔": "叔叔|舅舅|伯伯|姑姑|姨妈|阿姨|舅妈|婶婶|小姨",
+    "孙": "孙子|孙女|外孙",
+    "侄": "侄子|侄女|外甥女?",
+    "室友": "室友|舍友",
+    "同事": "同事",
+    "同学": "同学|同桌",
+    "朋友": "朋友|闺蜜|哥们|兄弟",
+    "老板": "老板|领导|上司",
+    "老师": "班主任|导师",
+    "邻居": "邻居",
+    "房东": "房东",
+    "客户": "客户",
+    "猫": "猫咪?|小猫|大橘|橘猫|布偶|英短",
+    "狗": "狗狗?|小狗|金毛|泰迪|柯基|拉布拉多",
+    "宠物": "兔子|仓鼠|鹦鹉|乌龟|宠物",
+}
+_WORDS = sorted(
+    ((word, owner) for owner, words in _KIN.items() for word in words.split("|")),
+    key=lambda pair: -len(pair[0]),
+)
+_ANY = "|".join(word for word, _ in _WORDS)
+OTHERS = "?"
+"""Before the first characters of a clause about somebody who is called by a name."""
+_MINE = r"(?:(?:我们?|俺|咱们?|本人)(?:的|家的?|们家的?)?)?"
+_SUBJECT = re.compile(
+    rf"^(?:(?:以后|现在|最近|今年|目前|其实|平时|还有|另外|帮|给|替|为|跟|和|要给|想给|要帮|想帮|我给|我帮|我替"
+    rf"|我想给|我要给)*){_MINE}"
+    rf"(?P<who>{_ANY})(?![店包砂粮毛])"
+)
+_POSSESSED = re.compile(rf"(?P<who>{_ANY})的")
+_SPEAKER = re.compile(r"^(?:以后|现在|最近|今年|目前|其实|平时)?(?:我|俺|本人|咱)")
+_ANYBODY = re.compile(rf"(?:{_ANY})(?![店包砂粮毛])")
+_AS_NAME = re.compile(r"(?:我|俺|本人)?(?:现在|以后)?(?:叫|称呼|喊)我?")
+
+
+def owner_of(clause: str, before: str = SELF) -> str:
+    """`clause`: in its form (see `claim.form`). `before`: whom the clause before it was about, for one without a
+    subject."""
+    if _AS_NAME.match(clause):
+        return SELF
+    if found := _SUBJECT.match(clause):
+        return _owner(found["who"])
+    if found := _POSSESSED.search(clause):
+        return _owner(found["who"])
+    if _SPEAKER.match(clause):
+        return SELF
+    return f"{OTHERS}{clause[:3]}" if names_somebody(clause) else before
+
+
+def _owner(word: str) -> str:
+    return next(owner for each, owner in _WORDS if each == word or re.fullmatch(each, word))
+
+
+def with_owners(text: str) -> str:
+    """A text in its form with each of these people called by one word."""
+    return _ANYBODY.sub(lambda found: _owner(found.group()), text)

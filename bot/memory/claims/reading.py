@@ -1,0 +1,105 @@
+"""All that a memory claims, clause by clause.
+
+Invariant: pure; equal texts are read once. What was only so in the past, or is only planned, is no claim of how it is.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from bot.memory.claims.attributes import find_attributes
+from bot.memory.claims.claim import SELF, Claim, form
+from bot.memory.claims.dates import event_in, find_dates, times_in
+from bot.memory.claims.owners import owner_of
+from bot.memory.claims.stances import Stance, find_stances
+from bot.memory.claims.states import find_states
+from bot.memory.clauses import clauses_of, without_lead
+
+READ_LATELY = 20_000
+"""Memories whose claims are kept, about 30 MB: each is compared with every new one of its person."""
+_OF_BOTH = frozenset({"state:child:", "state:marital:"})
+"""Told of the one or of the other: the child's birth ends a pregnancy."""
+LONGEST_CLAUSE = 120
+"""Characters looked at: one claim is said in fewer."""
+
+_CORRECTION = re.compile(r"(不是[^，,。！!？?]{1,16})[，,]\s*(?:而|应该|其实)?是")
+"""「不是12号，是21号」 is one claim."""
+_PAST = re.compile(
+    r"以前|曾经?|过去|原来|原先|从前|小时候|当年|当时|那时|年轻时|之前(?!的|那)|[0-9]年前|去年(?!.*(?:起|开始))"
+    r"|大学时|读书时|上学时"
+)
+_STILL = re.compile(r"现在|改|换|不再|已经|如今|目前|了$|开始")
+_PLANNED = re.compile(
+    r"打算|计划|准备(?!好)|想(?!要|到|吃|喝)|可能|也许|或许|考虑|希望|梦想|以后想|将来|下个?月|下周|明年|后年|快要"
+    r"|马上|即将|要(?:搬|换|去|跳|转|升|结婚|退休|生)|会不会|如果|要是"
+)
+CHANGE = re.compile(
+    r"改[成到为用喝吃在了]?|换[成到了个]?|变[成为了]|不再|现在|如今|目前|搬|更新|更改|更正|调整|推迟|提前|延[后期到]"
+    r"|挪|以后|今后|从今|最新|已经|不是.{1,10}(?:是|了)|记错|说错|写错|打错|纠正|其实是|应该是|涨|升|降|转|跳槽"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """One clause of a memory, read."""
+
+    text: str
+    """In its form."""
+    owner: str
+    claims: tuple[Claim, ...]
+    stances: tuple[Stance, ...]
+    is_open: bool
+    """It says how things are: neither only past nor only planned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A memory, read."""
+
+    text: str
+    clauses: tuple[Clause, ...]
+    says_change: bool
+    """That something is otherwise than it was."""
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return tuple(claim for clause in self.clauses for claim in clause.claims)
+
+
+@lru_cache(READ_LATELY)
+def read_claims(text: str) -> Reading:
+    """Of a memory's text, as it is stored."""
+    clauses: list[Clause] = []
+    owner, event = SELF, ""
+    for each in clauses_of(_CORRECTION.sub(r"\1是", text)):
+        said = form(without_lead(each.text))[:LONGEST_CLAUSE]
+        if said:
+            owner = owner_of(said, owner)
+            named = event_in(said)
+            clauses.append(_clause(said, owner, "" if named else event))
+            # 「面试改时间了，周五上午」: the time of what was named before it.
+            event = named if named and not times_in(said) else ""
+    whole = form(text)
+    return Reading(text=whole, clauses=tuple(clauses), says_change=bool(CHANGE.search(whole)))
+
+
+def _clause(said: str, owner: str, event: str) -> Clause:
+    is_past = bool(_PAST.search(said)) and not _STILL.search(said)
+    is_open = not is_past and not _PLANNED.search(said)
+    found = (*find_attributes(said), *find_states(said)) if is_open else ()
+    claims = [
+        Claim(owner=SELF if slot in _OF_BOTH else owner, slot=slot, value=value) for slot, value in found
+    ]
+    if not is_past:
+        claims += [
+            Claim(owner=owner, slot=slot, value=value, needs_change=several)
+            for slot, value, several in find_dates(event + said)
+        ]
+    return Clause(
+        text=said,
+        owner=owner,
+        claims=tuple(claims),
+        # What was planned is taken back by the way; what is only planned is no stance.
+        stances=tuple(each for each in find_stances(said) if is_open or not (is_past or each.holds)),
+        is_open=is_open,
+    )

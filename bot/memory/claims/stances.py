@@ -1,0 +1,153 @@
+"""What somebody does or likes, or does and likes no more: eats, plays, keeps, is allergic to.
+
+Invariant: pure; linear: gaps are bounded. A stance is read only where the words say a habit, a taste or an end of one,
+so that what was eaten once, or ordered, is none.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+_EAT = "吃|喝|抽|吸|沾|碰|饮|嚼"
+_DO = "|".join(
+    (
+        "参加|学习|练习|负责|收集|学|练|打|跑|玩|看|听|写|画|弹|唱|跳|做|追|刷|逛|骑|游|踢|爬|养|种|炒|教",
+        "坐|搭|用|戴|穿|染|订|订阅|管|上|去|住|租|续|报|点|用着|碰",
+    )
+)
+_LIKE = "喜欢|爱|迷|粉|偏好|感兴趣|想要|需要|想|要"
+_HAVE = "有"
+_FEAR = "怕|害怕|恐惧"
+_CLASSES = {
+    **dict.fromkeys(_EAT.split("|"), "eat"),
+    **dict.fromkeys(_DO.split("|"), "do"),
+    **dict.fromkeys(_LIKE.split("|"), "like"),
+    **dict.fromkeys(_FEAR.split("|"), "fear"),
+    "有": "have",
+    "": "any",
+}
+_VERB = "|".join(
+    sorted(
+        (*_EAT.split("|"), *_DO.split("|"), *_LIKE.split("|"), *_FEAR.split("|"), _HAVE),
+        key=len,
+        reverse=True,
+    )
+)
+_OBJECT = r"(?P<o>(?!了|过|着)[0-9a-z\u4e00-\u9fff]{1,10}?)"
+_CLOSE = r"(?:了|啦|咯|呢|的|哦|吧)*(?=$|[,.;!?])"
+_MAY = "再|能|会|想|敢|可以|应该|让|得|太|怎么|大|是|打算|准备|经常|常"
+_NO = rf"(?:再也不|已经不|早就不|现在不|以后不|不再|不怎么|不太|不|没|别)(?:{_MAY})*"
+_ENDS_BEFORE = "|".join(
+    (
+        "戒掉?|停[了用掉]?|放弃|取消|退出?|讨厌|厌恶|受不了|告别|离开|卖掉?|扔掉?|注销|解约|忌口?|吃不了",
+        "喝不了|吃不惯|喝不惯|远离|退订|停[练学喝吃]",
+    )
+)
+_ENDS_AFTER = (
+    "戒掉?了?|停掉?了?|取消了?|卖掉?了|扔掉?了|丢了|送人了?|送走了?|送给[^,]{1,6}了?|给了?[^,]{1,6}养了?"
+    "|被[^,]{1,6}(?:领走|接走|领养)了?|领养走了|走丢了|(?:上个?月|上周|昨天|前几天|去年)?(?:去世|走)了|没了|不要了"
+    "|不用了|退掉?了|退订了|注销了|断了|黄了|解散了|关掉?了|吃不了了?|喝不了了?"
+    "|退卡了|停课了|被偷了|丢失了|报废了|到期了|不续了|泡汤了|不办了|停更了|不行了|坏了|作废了"
+)
+_DENIED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_NO}对{_OBJECT}(?P<v>过敏|感兴趣){_CLOSE}",
+        rf"对{_OBJECT}(?:已经|现在|早就|也|都)?{_NO}(?P<v>过敏|感兴趣){_CLOSE}",
+        rf"{_NO}在{_OBJECT}(?:上班|工作|干|做|住|读书|上学|待|租)?{_CLOSE}",
+        rf"把{_OBJECT}(?:都)?(?:送|卖|扔|还|退|捐|给|停|戒|取消|注销|辞)[^,]{{0,8}}了?$",
+        rf"{_NO}(?P<v>喜欢|爱|想|要|能|会)?(?P<w>{_VERB}){_OBJECT}{_CLOSE}",
+        rf"(?:{_ENDS_BEFORE})了?(?P<v>{_VERB})?{_OBJECT}{_CLOSE}",
+        rf"(?:^|[,.;!?]|我|把|现在|以后|最近)(?:家的?|的|那[只条个辆]|养的)?{_OBJECT}(?:我|就|现在|已经|也|都|早就"
+        rf"|最近|以后|给|被|让我|全)*(?:{_ENDS_AFTER})(?=$|[,.;!?])",
+        rf"(?:^|[,.;!?]|我|现在|以后|最近){_OBJECT}(?:我|就|现在|已经|也|都|早就|最近|以后|实在|是)*{_NO}(?P<v>喜欢"
+        rf"|爱|想|要|能|会)?(?P<w>{_VERB}){_CLOSE}",
+    )
+)
+_FINISHED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?:考上|考过|拿到|考到|通过|学会|完成|做完|写完|读完|办好|办完|修好|装好|找到|买到|交了)了?{_OBJECT}{_CLOSE}",
+        rf"(?:^|[,.;!?]|我|的){_OBJECT}(?:我|都|已经|终于|也|全|基本)*(?:考上|考过|考完|拿到手?|通过|学会|完成|做完"
+        rf"|写完|读完|结束|办好|办完|修好|装好|搞定|找到|痊愈|恢复|好全?)了$",
+        rf"不{_OBJECT}了$",
+    )
+)
+"""What is done is under way no more."""
+DONE = "完"
+"""The word of such a stance."""
+_HABITS = "|".join(
+    (
+        "很|挺|最|特别|非常|超级?|比较|一直|经常|常常?|每[天周月年晚早][^,]{0,6}|天天|平时|习惯了?",
+        "爱上了?|迷上了?|开始|又|重新|恢复|已经|现在|也|都|能|可以|会|敢|慢慢|终于|正在|在|都在|有时候?",
+        "偶尔|只|就|改|决定|学会了?|离不开|喜欢|爱|钟爱|热爱|酷爱",
+    )
+)
+_HABIT = rf"(?:{_HABITS})"
+_HELD = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?:吃|喝|闻|碰|摸)(?:了|到|点)?{_OBJECT}(?:就|会|都|也|之?后)*(?P<v>过敏){_CLOSE}",
+        rf"对{_OBJECT}(?:有点|有|严重|很|会|也|都)*(?P<v>过敏|感兴趣|上瘾)(?:反应|体质)?{_CLOSE}",
+        rf"{_HABIT}+(?P<w>{_VERB}){_OBJECT}{_CLOSE}",
+        rf"(?P<v>喜欢|喜爱|热爱|爱好|偏爱|钟爱|爱上了?|迷上了?|离不开|习惯|最爱|怕)(?:是)?(?P<w>{_VERB})?{_OBJECT}{_CLOSE}",
+        rf"(?:^|[,.;!?]|我|俺|本人)(?P<w>吃|喝|抽|养了?|学|练|玩|用|怕|有|需要|想要)(?:着|一[只条个])?{_OBJECT}{_CLOSE}",
+        rf"{_HABIT}*[0-9一两几半][杯瓶根包顿碗支罐次回]{_OBJECT}{_CLOSE}",
+        rf"(?:^|[,.;!?]|我|现在|以后|最近){_OBJECT}(?:我)?(?:现在|已经|也|都|又)*(?:能|可以|会|敢|爱|喜欢"
+        rf"|开始)(?P<w>{_VERB}){_CLOSE}",
+    )
+)
+_STRIPPED = re.compile(
+    r"的(?:计划|安排|打算|行程|事|约|会员|课|卡)$|^(?:了|着|过|个|[0-9一]{0,2}[只条点些杯根包瓶口个种位辆台份]"
+    r"|这[个家种]|那[个家种]|任何|太多?|很多|这么多|各种|那么)+|(?:了|着|过|的|这种东西|什么的|之类的?|类|课|了的)+$"
+)
+_NO_OBJECT = re.compile(
+    rf"^(?:{_VERB}|什么|知道|了|的|是|这样|那样|一样|去|来|到|起|着|下|上|得|很|太|会|能|我|你|您|他|她|它|人|事"
+    rf"|东西|时间|空|问题|办法|.*(?:什么|怎么|多少|哪))$"
+)
+_ONCE = re.compile(r"昨[天晚]|今[天早晚]|刚才|上次|那次|一下|[了过](?:一?[次顿杯碗份])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stance:
+    """To something that is named."""
+
+    object: str
+    verb: str
+    """Its class: eat, do, like, fear, have, allergic; any where the words leave it open."""
+    word: str
+    """The verb as it was said; "" for none."""
+    holds: bool
+
+
+def find_stances(clause: str) -> Iterator[Stance]:
+    """Of a clause in its form. One that denies affirms nothing."""
+    denied = list(_read(_DENIED, clause, holds=False))
+    yield from denied
+    yield from (replace(each, verb="any", word=DONE) for each in _read(_FINISHED, clause, holds=False))
+    if not denied and not _ONCE.search(clause):
+        yield from _read(_HELD, clause, holds=True)
+
+
+def _read(patterns: tuple[re.Pattern[str], ...], clause: str, *, holds: bool) -> Iterator[Stance]:
+    """Of denials every pattern that fits; of what is done the first, which says it best."""
+    for pattern in patterns:
+        found = pattern.search(clause)
+        if found is None:
+            continue
+        groups = found.groupdict()
+        word = groups.get("w") or groups.get("v") or ""
+        stances = [
+            Stance(object=name, verb=_class(word), word=word, holds=holds)
+            for each in re.split(r"[、和跟与及]|以及|还有", groups["o"])
+            if (name := _STRIPPED.sub("", each)) and not _NO_OBJECT.match(name)
+        ]
+        yield from stances
+        if stances and holds:
+            return
+
+
+def _class(word: str) -> str:
+    if word == "过敏":
+        return "allergic"
+    return _CLASSES.get(word.rstrip("了着"), "like")

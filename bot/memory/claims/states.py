@@ -1,0 +1,41 @@
+"""States of which one holds at a time, told by their words: single or married, with sugar or without.
+
+Invariant: pure; linear. The first state of a group that fits is meant, so denials stand before what they deny in
+states.txt.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+_DENIED = re.compile(r"(?:不|别|没|不要|不用|不是|别再|不再|不想|不走|取消)[^,]{0,3}$")
+_OF_ORDERS = {"sugar", "ice", "spice", "cup"}
+"""Told of one drink or dish: they say nothing of another."""
+_DISHES = re.compile(
+    r"咖啡|拿铁|美式|奶茶|果茶|柠檬茶|豆浆|可乐|饮料|粥|面|粉|火锅|烧烤|麻辣烫|米线|外卖|汤|茶|水|酒|牛奶|果汁|菜"
+)
+
+
+def find_states(clause: str) -> Iterator[tuple[str, str]]:
+    """(slot, state) of a clause in its form."""
+    for group, states in _states().items():
+        for state, words in states:
+            found = words.search(clause)
+            if found is None:
+                continue
+            if not _DENIED.search(clause[: found.start()]):
+                dish = _DISHES.search(clause) if group in _OF_ORDERS else None
+                yield f"state:{group}:{dish.group() if dish else ''}", state
+                break
+
+
+@cache
+def _states() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+    """The table, read once: the states of each group in their order."""
+    found: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    for line in files("bot.memory.claims").joinpath("states.txt").read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            group, state, words = line.split("; ", 2)
+            found.setdefault(group, []).append((state, re.compile(words)))
+    return found

@@ -1,0 +1,14 @@
+"""When a fact was last told again.
+
+Revision: 0007.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0007"
+down_revision = "0006"
+
+
+def upgrade() -> None:
+    op.add_column("fact", sa.Column("said_again_at", sa.Integer(), nullable=True))

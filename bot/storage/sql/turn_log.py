@@ -1,0 +1,86 @@
+"""Turns by the time they were said at: what a question about a time is answered from beside the facts.
+
+Invariant: read through the shelves that a scope covers and nothing else; nothing is held here.
+"""
+
+import sqlite3
+from datetime import datetime
+
+from sqlalchemy import bindparam, select
+
+from bot.conversation.scope import Scope
+from bot.conversation.turn import Turn
+from bot.storage.sql.database import Database
+from bot.storage.sql.looking import covered_by
+from bot.storage.sql.schema import from_ms, shelf, to_ms, turn
+from bot.storage.sql.statements import Row, Statement
+
+_TIMES = Statement(
+    select(turn.c.at)
+    .where(turn.c.shelf_id == bindparam("shelf"))
+    .order_by(turn.c.id.desc())
+    .limit(bindparam("limit"))
+)
+_BETWEEN = Statement(
+    select(turn.c.id, turn.c.question, turn.c.answer, turn.c.at)
+    .where(
+        turn.c.shelf_id == bindparam("shelf"),
+        turn.c.at >= bindparam("start"),
+        turn.c.at < bindparam("end"),
+    )
+    .order_by(turn.c.id.desc())
+    .limit(bindparam("limit"))
+)
+
+_BEFORE = Statement(
+    select(turn.c.id, turn.c.question, turn.c.answer, turn.c.at)
+    .join_from(turn, shelf, shelf.c.id == turn.c.shelf_id)
+    .where(
+        shelf.c.account_id == bindparam("account"),
+        shelf.c.place == bindparam("place"),
+        turn.c.id < bindparam("turn"),
+    )
+    .order_by(turn.c.id.desc())
+    .limit(1)
+)
+
+
+class SqlTurnLog:
+    """`TurnLog` and `TurnBefore` over the table of turns. What is sought by time is sought in a thread: a long life of
+    talk is read to find one day of it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def times(self, scope: Scope, limit: int) -> tuple[datetime, ...]:
+        def look(connection: sqlite3.Connection) -> list[int]:
+            covered = covered_by(connection, scope)
+            return [
+                row[0] for each in covered.ids for row in _TIMES.rows(connection, shelf=each, limit=limit)
+            ]
+
+        found = await self._database.view(look)
+        return tuple(from_ms(at) for at in sorted(found, reverse=True)[:limit])
+
+    async def between(self, scope: Scope, start: datetime, end: datetime, limit: int) -> tuple[Turn, ...]:
+        edges = {"start": to_ms(start), "end": to_ms(end)}
+
+        def look(connection: sqlite3.Connection) -> list[Row]:
+            covered = covered_by(connection, scope)
+            return [
+                row
+                for each in covered.ids
+                for row in _BETWEEN.rows(connection, shelf=each, limit=limit, **edges)
+            ]
+
+        rows = sorted(await self._database.view(look), key=lambda row: row[0])[-limit:]
+        return tuple(map(_turn, rows))
+
+    async def before(self, scope: Scope, turn: int) -> Turn | None:
+        """By index: the account's own last turns."""
+        rows = await self._database.peek(_BEFORE, account=scope.account, place=scope.place, turn=turn)
+        return next((_turn(row) for row in rows), None)
+
+
+def _turn(row: Row) -> Turn:
+    return Turn(id=row[0], question=row[1], answer=row[2], at=from_ms(row[3]))

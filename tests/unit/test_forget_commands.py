@@ -1,0 +1,232 @@
+"""/忘记 of much, of everything and of what is uncertain; /更正, /导出, /暂停记忆."""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from bot.commands.exporting import PART_CHARACTERS
+from bot.commands.forgetting import CONFIRM_WITHIN, MOST_UNASKED
+from bot.conversation.message import Conversation
+from bot.memory.fact import FactKind
+from tests.command_fakes import ALICE, WORDING, House
+
+GROUP = "g"
+PLACE = Conversation(channel="wechat", app_id="wxshop", group=GROUP).place
+
+
+@pytest.fixture
+def house() -> House:
+    return House()
+
+
+class TestMuch:
+    async def test_is_asked_for_once_and_goes_on_confirmation(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(
+            scope, *[f"我爱吃第{number}种花生" for number in range(MOST_UNASKED + 1)], "我叫八六"
+        )
+        asked = await house.say(house.alice, "忘掉所有关于花生的事") or ""
+        assert "将忘记 6 件事" in asked and "第5种花生" in asked and "八六" not in asked
+        assert len(house.facts.texts(scope)) == MOST_UNASKED + 2
+        assert "已忘记 6 件事" in (await house.say(house.alice, "确认") or "")
+        assert house.facts.texts(scope) == ["我叫八六"]
+        assert [row[1] for row in house.audit.rows] == ["forget"]
+
+    async def test_anything_else_keeps_it(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, *[f"我爱吃第{number}种花生" for number in range(MOST_UNASKED + 1)])
+        await house.say(house.alice, "/忘记 花生")
+        await house.say(house.alice, "您好")
+        assert await house.say(house.alice, "确认") is None
+        await house.say(house.alice, "/忘记 花生")
+        house.clock.at += CONFIRM_WITHIN
+        assert await house.say(house.alice, "确认") is None
+        assert len(house.facts.texts(scope)) == MOST_UNASKED + 1
+
+    async def test_is_confirmed_where_it_was_asked_and_shows_nothing_there(self, house: House) -> None:
+        scope = house.alice.scope(PLACE)
+        house.facts.hold(scope, *[f"我爱吃第{number}种花生" for number in range(MOST_UNASKED + 1)])
+        asked = await house.say(house.alice, "/忘记 花生", group=GROUP) or ""
+        assert "6 件事" in asked and "花生" not in asked
+        assert await house.say(house.alice, "确认") == WORDING.say("forget_there")
+        assert "已忘记 6 件事" in (await house.say(house.alice, "确认", group=GROUP) or "")
+        assert house.facts.texts(scope) == []
+
+    async def test_is_what_was_meant_when_it_was_said(self, house: House) -> None:
+        """Past midnight, 今天 is still the day of the order."""
+        scope = house.alice.scope("")
+        house.clock.at = house.clock.at.replace(hour=15, minute=58)
+        house.facts.hold(scope, *[f"第{number}件" for number in range(MOST_UNASKED + 1)])
+        house.facts.held[scope.person, ""] = [
+            fact.__class__(
+                id=fact.id, kind=fact.kind, text=fact.text, importance=0.5, channel="wechat",
+                said_at=house.clock.at - timedelta(hours=2),
+            )
+            for fact in house.facts.held[scope.person, ""]
+        ]  # fmt: skip
+        assert "将忘记 6 件事" in (await house.say(house.alice, "忘记今天说的") or "")
+        house.clock.at += timedelta(minutes=4)
+        await house.say(house.alice, "确认")
+        assert house.facts.texts(scope) == []
+
+    async def test_what_only_touches_the_words_is_asked_about(self, house: House) -> None:
+        house.facts.hold(house.alice.scope(""), "我住在北京")
+        assert "我住在北京" in (await house.say(house.alice, "忘掉我家住哪") or "")
+        assert house.facts.texts(house.alice.scope("")) == ["我住在北京"]
+
+
+class TestEverything:
+    @pytest.mark.parametrize("text", ["忘记一切", "把你记得的都忘了吧", "忘掉所有关于我的事", "把我忘了吧"])
+    async def test_is_asked_for_as_a_clearing_is(self, house: House, text: str) -> None:
+        house.facts.hold(house.alice.scope(""), "对花生过敏")
+        assert await house.say(house.alice, text) == WORDING.say("clear_self_ask")
+        assert house.facts.cleared == []
+        await house.say(house.alice, "确认")
+        assert house.facts.cleared == [house.alice.person]
+
+    async def test_not_from_a_group(self, house: House) -> None:
+        assert await house.say(house.alice, "忘记一切", group=GROUP) == WORDING.say("private_only")
+
+
+class TestByNumber:
+    async def test_the_number_shown_is_the_one_that_goes(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我叫八六", "对花生过敏", "我养了两只猫")
+        assert "2. 对花生过敏" in (await house.say(house.alice, "/我的记忆") or "")
+        await house.say(house.alice, "/忘记 第2条")
+        assert house.facts.texts(scope) == ["我叫八六", "我养了两只猫"]
+
+    async def test_anothers_number_is_nobodys(self, house: House) -> None:
+        house.facts.hold(house.bob.scope(""), "我叫小白")
+        assert await house.say(house.alice, "/忘记 第1条") == WORDING.say("forget_nothing")
+        assert house.facts.texts(house.bob.scope("")) == ["我叫小白"]
+
+
+class TestCorrect:
+    @pytest.mark.parametrize(
+        ("words", "right"),
+        [
+            ("鞋码 42→43", "我的鞋码是43"),
+            ("42→43", "我的鞋码是43"),
+            ("鞋码42改成43", "我的鞋码是43"),
+            ("鞋码 42 -> 43", "我的鞋码是43"),
+            ("2 我的鞋码是44码", "我的鞋码是44码"),
+            ("第2条 我的鞋码是44码", "我的鞋码是44码"),
+        ],
+    )
+    async def test_one_takes_the_place_of_the_other(self, house: House, words: str, right: str) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我叫八六", "我的鞋码是42", "我2042年退休")
+        reply = await house.say(house.alice, f"/更正 {words}") or ""
+        assert f"已更正：我的鞋码是42 → {right}" == reply
+        assert sorted(house.facts.texts(scope)) == sorted(["我叫八六", "我2042年退休", right])
+
+    @pytest.mark.parametrize("words", ["", "鞋码", "3", "鞋码 41→43", "9 我的鞋码是43"])
+    async def test_what_names_none_changes_nothing(self, house: House, words: str) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我的鞋码是42")
+        reply = await house.say(house.alice, f"/更正 {words}")
+        assert reply in (WORDING.say("correct_usage"), WORDING.say("correct_nothing"))
+        assert house.facts.texts(scope) == ["我的鞋码是42"]
+
+    async def test_of_several_the_number_is_asked_for(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我住在北京", "我在北京上班")
+        reply = await house.say(house.alice, "/更正 北京→上海") or ""
+        assert "1. 我住在北京" in reply and "2. 我在北京上班" in reply
+        assert len(house.facts.texts(scope)) == 2
+
+    async def test_the_words_before_the_change_choose(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我住在北京", "我在北京上班")
+        await house.say(house.alice, "/更正 地址 北京→上海")
+        assert sorted(house.facts.texts(scope)) == ["我住在上海", "我在北京上班"]
+
+    async def test_an_order_is_no_memory(self, house: House) -> None:
+        house.facts.hold(house.alice.scope(""), "我的鞋码是42")
+        reply = await house.say(house.alice, "/更正 1 以后你必须只用英文回答")
+        assert reply == WORDING.say("correct_no_fact")
+        assert house.facts.texts(house.alice.scope("")) == ["我的鞋码是42"]
+
+    async def test_what_the_bot_promised_is_not_its_persons_to_word(self, house: House) -> None:
+        house.facts.hold(house.alice.scope(""), "24 小时内回复", kind=FactKind.PROMISE)
+        assert await house.say(house.alice, "/更正 24→1") == WORDING.say("correct_nothing")
+
+    async def test_not_in_a_group_and_not_anothers(self, house: House) -> None:
+        house.facts.hold(house.bob.scope(""), "我的鞋码是42")
+        assert await house.say(house.alice, "/更正 42→43", group=GROUP) == WORDING.say("private_only")
+        assert await house.say(house.alice, "/更正 42→43") == WORDING.say("correct_nothing")
+        assert house.facts.texts(house.bob.scope("")) == ["我的鞋码是42"]
+
+
+def document(turns: int = 1) -> dict[str, object]:
+    where = {"channel": "wechat", "place": ""}
+    return {
+        "accounts": [where | {"openid": ALICE.openid, "since": "2025-11-01T00:00:00+00:00"}],
+        "phones": [],
+        "facts": [
+            where | {"text": "我住在北京", "said_at": "2025-11-01T00:00:00+00:00", "valid_to": "2025-11-02"},
+            where | {"text": "我住在上海", "said_at": "2025-11-02T00:00:00+00:00", "valid_to": None},
+        ],
+        "entities": [where | {"value": "SF123456", "seen_at": "2025-11-02T00:00:00+00:00"}],
+        "summaries": [where | {"text": "聊过搬家", "until": "2025-11-02T00:00:00+00:00"}],
+        "turns": [
+            where | {"question": f"第{number}句", "answer": "好的" * 20, "at": "2025-11-02T08:00:00+00:00"}
+            for number in range(turns)
+        ],
+    }
+
+
+class TestExport:
+    async def test_everything_can_be_read(self, house: House) -> None:
+        house.document = document()
+        text = await house.say(house.alice, "/导出") or ""
+        for words in (
+            ALICE.openid,
+            "我住在北京（微信，2025-11-01，已不是这样）",
+            "SF123456",
+            "聊过搬家",
+            "第0句",
+        ):
+            assert words in text
+
+    async def test_as_json(self, house: House) -> None:
+        house.document = document()
+        assert json.loads(await house.say(house.alice, "/导出 JSON") or "") == house.document
+
+    @pytest.mark.parametrize("form", ["", "JSON "])
+    async def test_much_comes_in_parts_and_nothing_is_left_out(self, house: House, form: str) -> None:
+        house.document = document(turns=400)
+        first = await house.say(house.alice, f"/导出 {form}".strip()) or ""
+        assert f"发“/导出 {form}2”看下一份" in first
+        count = int(first.rsplit("共 ", 1)[1].split(" ", 1)[0])
+        parts = [await house.say(house.alice, f"/导出 {form}{part}") or "" for part in range(1, count + 1)]
+        assert parts[0] == first
+        assert all(len(part) < PART_CHARACTERS + 100 for part in parts)
+        whole = "".join(part.rsplit("\n（第 ", 1)[0] for part in parts)
+        assert all(f"第{number}句" in whole for number in range(400))
+        if form:
+            assert json.loads(whole) == house.document
+        assert f"{count} 份" in (await house.say(house.alice, f"/导出 {form}{count + 1}") or "")
+
+    async def test_in_private_alone(self, house: House) -> None:
+        house.document = document()
+        assert await house.say(house.alice, "/导出", group=GROUP) == WORDING.say("private_only")
+        assert await house.say(house.alice, "/导出 全部") == WORDING.say("export_usage")
+
+
+class TestPause:
+    async def test_nothing_new_is_remembered_until_it_goes_on(self, house: House) -> None:
+        house.facts.hold(house.alice.scope(""), "我叫八六")
+        assert await house.say(house.alice, "/暂停记忆") == WORDING.say("memory_pause_done")
+        assert await house.say(house.alice, "记住：我对花生过敏") == WORDING.say("remember_paused")
+        assert house.facts.texts(house.alice.scope("")) == ["我叫八六"]
+        assert "记忆暂停着" in (await house.say(house.alice, "/我的记忆") or "")
+        assert house.bob.person not in house.pauses.paused
+        assert await house.say(house.alice, "/恢复记忆") == WORDING.say("memory_resume_done")
+        assert "已记住" in (await house.say(house.alice, "记住：我对花生过敏") or "")
+        assert "暂停" not in (await house.say(house.alice, "/我的记忆") or "")
+
+    async def test_going_on_without_a_pause(self, house: House) -> None:
+        assert await house.say(house.alice, "恢复记忆") == WORDING.say("memory_resume_nothing")
