@@ -36,7 +36,6 @@ _KNOWN = frozenset(
 )
 _FOR_GROUPS = re.compile(r"<!-- group -->(.*?)<!-- /group -->\n?", re.DOTALL)
 """What stands between is for questions from groups alone."""
-_BLANK = re.compile(r"\s+")
 _WEEKDAYS = "一二三四五六日"
 _NONE = "（无）"
 _PICTURE = "（发来图片，没有写字）"
@@ -166,7 +165,7 @@ def _quotation(text: str) -> str:
 
 
 def _line(text: str) -> str:
-    return _BLANK.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def _masked(text: str) -> str:
