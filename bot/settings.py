@@ -27,6 +27,7 @@ from bot.settings_groups import (
     WeChatSettings,
     split_list,
 )
+from bot.settings_identity import IdentitySettings
 from bot.settings_qq import QqSettings
 
 CHANNELS = ("wechat", "onebot", "qq")
@@ -64,6 +65,7 @@ class Settings(Section):
     embedding: EmbeddingSettings = EmbeddingSettings()
     memory: MemorySettings = MemorySettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
+    identity: IdentitySettings = IdentitySettings()
     console: ConsoleSettings = ConsoleSettings()
     alerts: AlertSettings = AlertSettings()
 
@@ -158,6 +160,8 @@ class Settings(Section):
                     onebot.secret,
                     self.qq.secret,
                     *keys,
+                    self.wechat.mini_app_secret,
+                    *self.identity.secrets,
                     *self.alerts.secrets,
                 ),
             )

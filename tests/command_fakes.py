@@ -21,6 +21,7 @@ from identity.directory import Directory
 from identity.linking import Linking
 from identity.model import Account, Conflict, Decision, LinkOutcome
 from identity.phone import PhoneHasher
+from identity.phone_codes import PhoneCodes
 from tests.alert_fakes import Told
 
 NOW = datetime(2025, 11, 29, 18, 30, tzinfo=UTC)
@@ -117,6 +118,18 @@ class Window:
         self.dropped.append(scope)
 
 
+class Departures:
+    def __init__(self, facts: Facts, accounts: "Accounts") -> None:
+        self._facts = facts
+        self._accounts = accounts
+
+    async def depart(self, person: PersonId) -> ForgetReceipt:
+        receipt = await self._facts.clear_person(person)
+        for account in await self._accounts.accounts_of(person):
+            await self._accounts.part(account.id)
+        return receipt
+
+
 class Deliveries:
     def __init__(self) -> None:
         self.held: dict[AccountId, Delivery] = {}
@@ -200,12 +213,6 @@ class Accounts:
     async def part(self, account: AccountId) -> Account:
         self.all[account - 1] = replace(self.all[account - 1], person=PersonId(500 + account))
         return self.all[account - 1]
-
-    async def leave(self, person: PersonId) -> int:
-        own = await self.accounts_of(person)
-        for account in own:
-            await self.part(account.id)
-        return len(own)
 
     async def conflicts(self) -> tuple[Conflict, ...]:
         return tuple(self.waiting.values())
@@ -307,6 +314,7 @@ class House:
     alerts: Told = field(default_factory=Told)
     switches: Switches = field(default_factory=Switches)
     report: dict[str, str] = field(default_factory=dict)
+    phone_codes: PhoneCodes | None = None
 
     def __post_init__(self) -> None:
         self.confirmations = Confirmations(self.clock)
@@ -320,6 +328,7 @@ class House:
             forget=Forget(self.facts),  # type: ignore[arg-type]
             erasing=Erasing(
                 facts=self.facts,  # type: ignore[arg-type]
+                departures=Departures(self.facts, self.accounts),
                 window=self.window,  # type: ignore[arg-type]
                 lines=self.lines,
                 accounts=self.accounts,  # type: ignore[arg-type]
@@ -333,6 +342,7 @@ class House:
             directory=Directory(self.accounts, PhoneHasher(b"p" * 32)),  # type: ignore[arg-type]
             authority=self.authority,
             linking=Linking(self.codes, lambda text: text, self.clock),
+            phone_codes=self.phone_codes,
             status=self.status,
             alerts=self.alerts,
             wording=WORDING,
@@ -353,6 +363,7 @@ class House:
         group: str = "",
         mentioned: tuple[AccountKey, ...] = (),
         role: Role = Role.MEMBER,
+        aside: str = "",
     ) -> CommandReply | None:
         key = account.key if account else AccountKey(channel="onebot", app_id="10000", openid="")
         conversation = Conversation(channel=key.channel, app_id=key.app_id, group=group)
@@ -365,6 +376,7 @@ class House:
             sent_at=self.clock.now(),
             mentioned=mentioned,
             role=role,
+            aside=aside,
         )
         scope = account.scope(conversation.place) if account else None
         return await self.commands.handle(CommandContext(message=message, account=account, scope=scope))

@@ -22,6 +22,7 @@ from bot.commands.linking import UNLINK, LinkingCommands
 from bot.commands.memory import MemoryCommands
 from bot.commands.parsing import Call, Command, parse
 from bot.commands.people import PeopleCommands
+from bot.commands.phone import PhoneCommands
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
 from bot.erasing import Erasing
@@ -34,6 +35,7 @@ from bot.ports import AuditLog, ConfirmationStore, DeliveryStore
 from identity.authority import Authority
 from identity.directory import Directory
 from identity.linking import Linking
+from identity.phone_codes import PhoneCodes
 from identity.ports import AccountStore
 
 _FOR_STRANGERS = frozenset({Command.HELP, Command.PRIVACY, Command.STATUS})
@@ -61,6 +63,7 @@ class Commands:
         directory: Directory,
         authority: Authority,
         linking: Linking,
+        phone_codes: PhoneCodes | None,
         status: StatusReport,
         alerts: Alerts,
         wording: Wording,
@@ -89,9 +92,9 @@ class Commands:
             wording=wording,
             clock=clock,
         )
+        self._phone = PhoneCommands(phone_codes, alerts, wording)
         self._leaving = LeavingCommands(
             erasing=erasing,
-            accounts=accounts,
             confirmations=confirmations,
             audit=audit,
             wording=wording,
@@ -122,7 +125,9 @@ class Commands:
         call = _recognise(context.message.text)
         if context.message.is_anonymous or context.account is None or context.scope is None:
             return await self._for_stranger(call)
-        asker = Asker(message=context.message, account=context.account, scope=context.scope)
+        asker = Asker(
+            message=context.message, account=context.account, scope=context.scope, away=context.away
+        )
         if call is None or call.command is not Command.CONFIRM:
             if call is not None and call.command is Command.CANCEL:
                 return _reply(await self._clearing.cancel(asker) or self._nothing_to_do(call))
@@ -174,6 +179,10 @@ class Commands:
                 return await self._linking.ask_to_unlink(asker)
             case Command.LEAVE:
                 return await self._leaving.ask(asker)
+            case Command.PHONE:
+                return await self._phone.send(asker, call.argument)
+            case Command.VERIFY:
+                return await self._phone.verify(asker, call.argument)
             case Command.CONFLICTS:
                 return await self._linking.conflicts(asker)
             case Command.DECIDE:
@@ -229,6 +238,8 @@ class Commands:
 
     async def _help(self, asker: Asker) -> str:
         text = self._wording.say("help")
+        if self._phone.is_on:
+            text = self._wording.say("help_phone", help=text)
         if asker.is_in_group:
             text = self._wording.say("help_group", help=text)
         if await self._authority.is_superuser(asker.message.sender):

@@ -1,4 +1,4 @@
-"""`/readyz`, `/healthz/memory` and `/metrics`: for monitors on this machine.
+"""`/readyz`, `/healthz/memory` and `/metrics`: for monitors on this machine; and the door for a mini-program's phones.
 
 Invariant: nothing is answered to a request for another host's name: a web page that has its name point to
 127.0.0.1 could else read what is here.
@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.console.phone_door import PhoneDoor
 from bot.conversation.errors import StoreUnavailable
 from bot.health import Readiness
 
@@ -33,8 +34,8 @@ class Watch(Protocol):
     async def exposition(self) -> bytes: ...
 
 
-def make_app(watch: Watch) -> Starlette:
-    """The application of the second server."""
+def make_app(watch: Watch, phone_door: PhoneDoor | None = None) -> Starlette:
+    """The application of the second server. `phone_door` None: no such address."""
 
     async def readyz(_: Request) -> Response:
         """503 only when unready: what is degraded still answers people."""
@@ -60,6 +61,7 @@ def make_app(watch: Watch) -> Starlette:
             Route("/readyz", readyz),
             Route("/healthz/memory", memory),
             Route("/metrics", metrics),
+            *([phone_door.route] if phone_door is not None else []),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)],
     )

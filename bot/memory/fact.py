@@ -59,6 +59,15 @@ class ForgetReceipt:
     deliveries: int = 0
     vectors: int = 0
 
+    def __add__(self, other: "ForgetReceipt") -> "ForgetReceipt":
+        return ForgetReceipt(
+            facts=self.facts + other.facts,
+            turns=self.turns + other.turns,
+            jobs=self.jobs + other.jobs,
+            deliveries=self.deliveries + other.deliveries,
+            vectors=self.vectors + other.vectors,
+        )
+
     @property
     def total(self) -> int:
         return self.facts + self.turns + self.jobs + self.deliveries

@@ -17,4 +17,4 @@ house: House = app.state.house
 @get_driver().on_startup
 async def serve() -> None:
     if port := house.settings.console_port:
-        house.keep_running("console", ConsoleServer(make_app(house.watch), port).run)
+        house.keep_running("console", ConsoleServer(make_app(house.watch, house.phone_door), port).run)

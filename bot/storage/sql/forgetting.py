@@ -22,6 +22,7 @@ from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import segments
 from bot.storage.sql.deliveries import PROMISE
 from bot.storage.sql.noting import note_clearing, note_facts
+from bot.storage.sql.phone_codes import DROP_CODES
 from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox, job, seal, shelf, turn
 from bot.storage.sql.scopes import bar_older_work
 from bot.storage.sql.shelves import COVERED_SHELVES, REWRITTEN, as_list, asked, listed, read_covered
@@ -169,7 +170,7 @@ def forget_facts(
     sought = told | _quotable(words)
     if not chosen and not (covered.ids and sought):
         return ForgetReceipt()
-    accounts = _accounts(connection, scope.person)
+    accounts = accounts_of(connection, scope.person)
     turns = _turns_with_words(connection, shelves, chosen, sought)
     # A reply waits for its person wherever it was asked for; words of a place are sought in its turns alone.
     answered = {*turns.values(), *_deliveries_with_words(connection, accounts, told)}
@@ -194,10 +195,7 @@ def forget_facts(
 def forget_messages(
     connection: sqlite3.Connection, messages: Sequence[int], replies: Sequence[int]
 ) -> ForgetReceipt:
-    """Delete the turns that these messages became, and blank replies; for a replay of the ledger.
-
-    Both are inbox ids.
-    """
+    """Delete the turns that these messages (inbox ids) became, and blank replies (too); for a replay of the ledger."""
     answered = {*messages, *replies}
     accounts = as_list({row[0] for row in _SENDERS.rows(connection, ids=as_list(answered))})
     turns = dict(_TURNS_OF_MESSAGES.rows(connection, ids=as_list(messages)))
@@ -217,7 +215,7 @@ def clear_person(
     """
     if bar_older_work(connection, person) is None:
         return ForgetReceipt()
-    accounts = _accounts(connection, person)
+    accounts = accounts_of(connection, person)
     if ledger is not None:
         note_clearing(connection, ledger, accounts)
     return clear_accounts(connection, accounts)
@@ -236,6 +234,7 @@ def drop_work(connection: sqlite3.Connection, accounts: str) -> ForgetReceipt:
     jobs = _DELETE_ALL_JOBS.run(connection, accounts=accounts).rowcount
     deliveries = _BLANK_ALL_DELIVERIES.run(connection, accounts=accounts).rowcount
     _DELETE_CONFIRMATIONS.run(connection, accounts=accounts)
+    DROP_CODES.run(connection, accounts=accounts)
     _CLOSE.run(connection, accounts=accounts)
     _ABANDON_FAILED.run(connection, accounts=accounts)
     _drop_kept_for_retries(connection, accounts)
@@ -271,7 +270,8 @@ def _drop_kept_for_retries(connection: sqlite3.Connection, accounts: str) -> Non
     _BLANK_PAYLOADS.run(connection, accounts=accounts)
 
 
-def _accounts(connection: sqlite3.Connection, person: PersonId) -> str:
+def accounts_of(connection: sqlite3.Connection, person: PersonId) -> str:
+    """A JSON list of ids: theirs, and those that stand for what they left behind."""
     return as_list(row[0] for row in _ACCOUNTS.rows(connection, person=person))
 
 
