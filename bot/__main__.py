@@ -86,6 +86,7 @@ def build(settings: Settings) -> None:
             paginate={"onebot": onebot_pages, "wechat": wechat_pages, "qq": qq.pages.pages_of},
             pictures=wechat.pictures,
             union_ids={"wechat": wechat.union_ids},
+            mini_program=wechat.mini_program,
             may_show_drafts=wechat.may_show_drafts,
         ),
         alerts=alerts,

@@ -134,7 +134,13 @@ class Assistant:
         message = heard.message
         account = await self._identify(heard, times)
         scope = account.scope(message.conversation.place) if account else None
-        context = CommandContext(message=message, account=account, scope=scope, has_waited=waited_seconds > 0)
+        context = CommandContext(
+            message=message,
+            account=account,
+            scope=scope,
+            has_waited=waited_seconds > 0,
+            away=place.given_away,
+        )
         while True:
             decision = await self._decide(heard, context, place, is_resumed=is_resumed, times=times)
             with times.stage("commit"):

@@ -7,11 +7,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from bot.channels.wechat import Adapter, OfficialAccount
-from bot.channels.wechat.api import MemoryTokenStore
+from bot.channels.wechat.api import MemoryTokenStore, TokenStore
 from bot.channels.wechat_drafts import WeChatDrafts
+from bot.channels.wechat_mini_program import WeChatMiniProgram
 from bot.channels.wechat_outbox import WeChatOutbox
 from bot.channels.wechat_pictures import WeChatPictures
-from bot.channels.wechat_service import api_clients, customer_service
+from bot.channels.wechat_service import api_clients, customer_service, mini_program
 from bot.channels.wechat_unionid import WeChatUnionIds
 from bot.container.tokens import shared_tokens
 from bot.conversation.message import Message
@@ -36,6 +37,7 @@ class OfficialAccounts:
             driver.on_shutdown(tokens.close)
         clients = api_clients(self._accounts, driver, tokens)
         self._service = customer_service(self._accounts, clients)
+        self.mini_program = _mini_program(driver, settings, tokens)
         self.pictures = WeChatPictures(clients)
         self.union_ids = WeChatUnionIds(
             {each.app_id: clients[each.app_id] for each in self._accounts if each.app_secret}
@@ -64,6 +66,20 @@ class OfficialAccounts:
             taps=taps,
             observer=DoorWatch(house.metrics, "wechat"),
         )
+
+
+def _mini_program(driver: Any, settings: Settings, tokens: TokenStore | None) -> WeChatMiniProgram | None:
+    wechat = settings.wechat
+    if not wechat.mini_app_id:
+        return None
+    api = mini_program(
+        app_id=wechat.mini_app_id,
+        app_secret=wechat.mini_app_secret,
+        api_base=wechat.api_base,
+        driver=driver,
+        tokens=tokens,
+    )
+    return WeChatMiniProgram(api)
 
 
 def _accounts(settings: Settings) -> list[OfficialAccount]:

@@ -78,6 +78,25 @@ def read_peppers(data_folder: Path) -> Peppers:
     )
 
 
+def known_peppers(data_folder: Path) -> Peppers | None:
+    """Those of a folder, where it has any that can be read."""
+    if not (data_folder / "pepper").is_file():
+        return None
+    with suppress(ConfigurationError):
+        return read_peppers(data_folder)
+    return None
+
+
+def keep_also(data_folder: Path, others: Peppers) -> Peppers:
+    """Have the keys of another folder stand among those before. Raises ConfigurationError or OSError."""
+    known = read_peppers(data_folder)
+    ours = {known.current, *known.keys_before}
+    theirs = [each for each in ((others.version, others.current), *others.older) if each[1] not in ours]
+    lines = [f"{key.hex()} {number}\n" for number, key in (*known.older, *theirs)]
+    _write(data_folder / "pepper.old", "".join(lines))
+    return read_peppers(data_folder)
+
+
 def replace_pepper(data_folder: Path) -> Peppers:
     """A new pepper; the present one joins those before it. Raises ConfigurationError or OSError."""
     known = read_peppers(data_folder)

@@ -26,6 +26,7 @@ from bot.settings_groups import (
     WeChatSettings,
     split_list,
 )
+from bot.settings_identity import IdentitySettings
 from bot.settings_memory import MemorySettings
 from bot.settings_qq import QqSettings
 
@@ -64,6 +65,7 @@ class Settings(Section):
     embedding: EmbeddingSettings = EmbeddingSettings()
     memory: MemorySettings = MemorySettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
+    identity: IdentitySettings = IdentitySettings()
     console: ConsoleSettings = ConsoleSettings()
     alerts: AlertSettings = AlertSettings()
 
@@ -159,6 +161,8 @@ class Settings(Section):
                     self.qq.secret,
                     *keys,
                     self.console.token,
+                    self.wechat.mini_app_secret,
+                    *self.identity.secrets,
                     *self.alerts.secrets,
                 ),
             )

@@ -34,12 +34,22 @@ def check_together(settings: Settings, values: Mapping[str, RawValue]) -> None:
 
 def _check_whole(settings: Settings, values: Mapping[str, RawValue], known: Mapping[str, FieldInfo]) -> None:
     """Some settings of a group need one another."""
-    wechat, qq = settings.wechat, settings.qq
+    wechat, qq, identity = settings.wechat, settings.qq, settings.identity
     wholes = [
         (
             "公众号",
             {"WECHAT__APP_ID": wechat.app_id, "WECHAT__TOKEN": wechat.token},
             wechat.aes_key or wechat.app_secret,
+        ),
+        (
+            "小程序",
+            {"WECHAT__MINI_APP_ID": wechat.mini_app_id, "WECHAT__MINI_APP_SECRET": wechat.mini_app_secret},
+            identity.port_token,
+        ),
+        (
+            "短信验证码",
+            {"IDENTITY__OTP_WEBHOOK": identity.otp_webhook, "IDENTITY__OTP_SECRET": identity.otp_secret},
+            "",
         ),
         (" QQ 官方机器人", {"QQ__APP_ID": qq.app_id, "QQ__SECRET": qq.secret}, qq.websocket or qq.setup_open),
     ]

@@ -96,6 +96,14 @@ class WeChatSettings(WeChatAccount):
         default=False,
         description="发「人工」时是否转给公众号的人工客服：true 或 false；认证的账号在后台添加了客服才能开",
     )
+    mini_app_id: str = Field(
+        default="",
+        description="小程序的 AppID；您的小程序后台用 /identity/phone 提交手机号时才要填",
+        examples=["wx0123456789abcdef"],
+    )
+    mini_app_secret: str = Field(
+        default="", repr=False, description="小程序的 AppSecret", examples=["小程序后台的AppSecret"]
+    )
     more_accounts: tuple[WeChatAccount, ...] = Field(
         default=(),
         repr=False,

@@ -202,6 +202,10 @@ def _doubts(
         doubts.append("QQ__SETUP_OPEN 开着：回调地址存好后，请改回 false 再重启")
     if settings.console.port == settings.port:
         doubts.append(f"CONSOLE__PORT 和 PORT 都是 {settings.port}：运维端口不开，请把其中一个换掉")
+    if settings.identity.port_token and not settings.console_port:
+        doubts.append(
+            "设了 IDENTITY__PORT_TOKEN，运维端口却没开：小程序后台没有地方提交手机号，请写 CONSOLE__PORT"
+        )
     squeezed = {key.replace("_", ""): key for key in known}
     for key, raw in written.items():
         near = squeezed.get(key.replace("_", ""))

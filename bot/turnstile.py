@@ -13,6 +13,7 @@ from typing import Protocol
 from loguru import logger
 
 from bot.alerts import Alerts, OperatorAlerts
+from bot.commands.parsing import put_aside
 from bot.conversation.errors import TransientError
 from bot.conversation.masking import mask_secrets
 from bot.conversation.message import AccountKey, Message
@@ -112,8 +113,8 @@ class Turnstile:
     async def pass_through(self, message: Message) -> Delivery:
         """The reply to a message, computed once however often and however overlapping it is asked.
 
-        Card numbers, keys and the like are masked here, before anything is stored or sent on; what is
-        longer than LONGEST_TEXT is cut.
+        Card numbers, keys and the like are masked here, before anything is stored or sent on; a phone that is to
+        be proven, and its code, are put aside; what is longer than LONGEST_TEXT is cut.
         Cancelling the caller does not cancel the run: the answer is stored for whoever asks next.
 
         Raises:
@@ -210,8 +211,9 @@ class Turnstile:
 
 def _fit_to_store(message: Message) -> Message:
     """Cut to what a person writes, without secrets, and without what only the house may write."""
-    text, _ = mask_secrets(clean(message.text[:LONGEST_TEXT]))
+    said, aside = put_aside(clean(message.text[:LONGEST_TEXT]))
+    text, _ = mask_secrets(said)
     quoted, _ = mask_secrets(clean(message.quoted[:LONGEST_TEXT])) if message.quoted else ("", False)
     if (text, quoted) == (message.text, message.quoted):
         return message
-    return replace(message, text=text, quoted=quoted)
+    return replace(message, text=text, quoted=quoted, aside=aside)

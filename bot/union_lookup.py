@@ -90,8 +90,8 @@ class UnionLookup:
         if last is not None and now - last < AGAIN_AFTER:
             return
         unionid = await self._platforms[account.key.channel].unionid_of(account.key)
-        if unionid is None:
-            return
+        if unionid is None or (await self._directory.identify(account.key)).person != account.person:
+            return  # who left for good meanwhile is a stranger until they write again
         if unionid:
             await self._directory.identify(account.key, unionid)
         await self._asks.note(account.id, now)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from bot.conversation.errors import RejectedInput
 from bot.conversation.message import AccountKey, Conversation
 from identity.model import Account
-from identity.phone import PhoneKeys
+from identity.phone import PhoneHash, PhoneKeys
 from identity.ports import AccountStore, PhoneStore
 
 GROUP_CHANNEL = "{channel}_group"
@@ -72,16 +72,32 @@ class Directory:
             RejectedInput: not a phone number, or it would merge persons with different proven phones.
         """
         while True:
-            hasher = self._phone_keys.current()
-            current, *older = hashes = hasher.hashes(phone)
-            if older and self._phone_store is not None:
-                await self._phone_store.renew(hashes)
-            linked = await self._store.link_phone(
-                account.id, current.digest, current.version, verified_by.value
-            )
+            current = await self.hash_of(phone)
+            linked = await self.prove_hash(account, current, verified_by)
             # Where the pepper changed meanwhile, the link may be under a key that nobody else looks with.
             if self._phone_keys.current().key_version == current.version:
                 return linked
+
+    async def hash_of(self, phone: str) -> PhoneHash:
+        """As it is linked. The number was seen: links it has under older peppers are renewed.
+
+        Raises RejectedInput: not a phone number.
+        """
+        current, *older = hashes = self._phone_keys.current().hashes(phone)
+        if older and self._phone_store is not None:
+            await self._phone_store.renew(hashes)
+        return current
+
+    async def prove_hash(self, account: Account, phone: PhoneHash, verified_by: Proof) -> Account:
+        """As `prove_phone`, of a number that is known by its hash alone.
+
+        Raises RejectedInput: it would merge persons with different proven phones.
+        """
+        return await self._store.link_phone(account.id, phone.digest, phone.version, verified_by.value)
+
+    async def by_unionid(self, channel: str, unionid: str) -> Account | None:
+        """ "" matches nobody."""
+        return await self._store.find_by_unionid(channel, unionid) if unionid else None
 
     async def find(self, word: str, limit: int) -> tuple[Account, ...]:
         """Accounts by part of an openid or by a whole phone number. For superusers only."""

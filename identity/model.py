@@ -82,3 +82,25 @@ class LinkOutcome(StrEnum):
     LINKED = "linked"
     CONFLICT = "conflict"
     """Both persons have proven phones: an admin decides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeLimits:
+    """How many codes may be asked for, each with the moment from which they are counted."""
+
+    of_account: int
+    of_account_since: datetime
+    of_phone: int
+    of_phone_since: datetime
+    of_phone_a_day: int
+    day_since: datetime
+
+
+class Sending(StrEnum):
+    """What became of a code that was to go to a phone."""
+
+    SENT = "sent"
+    REFUSED = "refused"
+    """Certainly not sent."""
+    UNKNOWN = "unknown"
+    """It went out, and nobody said whether it arrived."""

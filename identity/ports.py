@@ -6,7 +6,7 @@ from typing import Protocol
 
 from bot.conversation.message import AccountKey
 from bot.conversation.scope import AccountId, PersonId
-from identity.model import Account, Conflict, Decision, LinkOutcome, Merge
+from identity.model import Account, CodeLimits, Conflict, Decision, LinkOutcome, Merge, Sending
 from identity.phone import PhoneHash
 
 
@@ -41,11 +41,6 @@ class AccountStore(Protocol):
         side had contradicted open again on the other. One that is alone stays as it is."""
         ...
 
-    async def leave(self, person: PersonId) -> int:
-        """Make every account of a person a newcomer: alone, not greeted, without unionid, and no phone
-        kept. Returns how many. Their memory is to be cleared before."""
-        ...
-
     async def merges(self, person: PersonId) -> tuple[Merge, ...]:
         """Accounts that came to this person or went from it, oldest first, undone ones too."""
         ...
@@ -68,6 +63,12 @@ class AccountStore(Protocol):
         ...
 
     async def accounts_of(self, person: PersonId) -> tuple[Account, ...]: ...
+
+    async def find_by_unionid(self, channel: str, unionid: str) -> Account | None:
+        """The oldest account of a channel with a unionid. "" matches nothing."""
+        ...
+
+    async def has_phone(self, person: PersonId) -> bool: ...
 
     async def accounts_in(self, place: str) -> tuple[Account, ...]:
         """Everybody with memory in a place (`Conversation.place`), a group's own account too."""
@@ -139,3 +140,71 @@ class LinkStore(Protocol):
         ...
 
     async def refuse(self, account: AccountId, now: datetime) -> bool: ...
+
+
+class PhoneCodeStore(Protocol):
+    """Codes that prove phones, one of an account. Each call is one transaction; the times are the caller's."""
+
+    async def issue(
+        self,
+        account: AccountId,
+        phone: Sequence[PhoneHash],
+        code_hash: bytes,
+        *,
+        now: datetime,
+        expires_at: datetime,
+        limits: CodeLimits,
+    ) -> bool:
+        """Note a code, in place of the account's earlier one, and count it. `phone`: its hashes, the first as it
+        is to be linked. False, and nothing is noted: that would be more than `limits`."""
+        ...
+
+    async def take_back(
+        self, account: AccountId, code_hash: bytes, *, now: datetime, is_phone_counted: bool
+    ) -> None:
+        """The code did not leave: drop it, and count it for the account no more; nor for the phone, unless it
+        may have reached it all the same."""
+        ...
+
+    async def spend(
+        self, account: AccountId, code_hash: bytes, *, now: datetime, most_tries: int
+    ) -> PhoneHash | None:
+        """Whose code it is; it is gone then. None for any other, which counts as a try, and for any at all after
+        `most_tries`."""
+        ...
+
+    async def forget_overdue(self, now: datetime, counted_since: datetime) -> None:
+        """Codes that are over, and what no limit counts any more."""
+        ...
+
+
+class CodeSender(Protocol):
+    """How a code gets to a phone."""
+
+    async def send(self, phone: str, code: str, minutes: int) -> Sending:
+        """`phone`: in E.164 form. `minutes`: how long the code is good. Within its own deadline; never raises
+        for trouble on the way."""
+        ...
+
+
+class PhonePort(Protocol):
+    """The phone that a person of a mini-program let it have."""
+
+    async def phone_of(self, phone_code: str) -> str | None:
+        """In E.164 form. None: the platform does not take the code (unknown, used, too old, another's).
+
+        Raises PlatformUnavailable.
+        """
+        ...
+
+
+class LoginPort(Protocol):
+    """Who logged in to a mini-program."""
+
+    async def unionid_of(self, login_code: str) -> str | None:
+        """ "" where the platform tells none: the mini-program is not bound together with the accounts. None: it
+        does not take the code.
+
+        Raises PlatformUnavailable.
+        """
+        ...

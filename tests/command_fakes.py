@@ -25,6 +25,7 @@ from identity.directory import Directory
 from identity.linking import Linking
 from identity.model import Account, Conflict, Decision, LinkOutcome
 from identity.phone import PhoneHasher
+from identity.phone_codes import PhoneCodes
 from tests.alert_fakes import Told
 
 NOW = datetime(2025, 11, 29, 18, 30, tzinfo=UTC)
@@ -169,6 +170,18 @@ class Pauses:
         self.paused.discard(person)
 
 
+class Departures:
+    def __init__(self, facts: Facts, accounts: "Accounts") -> None:
+        self._facts = facts
+        self._accounts = accounts
+
+    async def depart(self, person: PersonId) -> ForgetReceipt:
+        receipt = await self._facts.clear_person(person)
+        for account in await self._accounts.accounts_of(person):
+            await self._accounts.part(account.id)
+        return receipt
+
+
 class Deliveries:
     def __init__(self) -> None:
         self.held: dict[AccountId, Delivery] = {}
@@ -252,12 +265,6 @@ class Accounts:
     async def part(self, account: AccountId) -> Account:
         self.all[account - 1] = replace(self.all[account - 1], person=PersonId(500 + account))
         return self.all[account - 1]
-
-    async def leave(self, person: PersonId) -> int:
-        own = await self.accounts_of(person)
-        for account in own:
-            await self.part(account.id)
-        return len(own)
 
     async def conflicts(self) -> tuple[Conflict, ...]:
         return tuple(self.waiting.values())
@@ -361,6 +368,7 @@ class House:
     pauses: Pauses = field(default_factory=Pauses)
     document: dict[str, Any] = field(default_factory=dict)
     report: dict[str, str] = field(default_factory=dict)
+    phone_codes: PhoneCodes | None = None
 
     def __post_init__(self) -> None:
         self.confirmations = Confirmations(self.clock)
@@ -374,6 +382,7 @@ class House:
             forget=Forget(self.facts, NoTurns()),  # type: ignore[arg-type]
             erasing=Erasing(
                 facts=self.facts,  # type: ignore[arg-type]
+                departures=Departures(self.facts, self.accounts),
                 window=self.window,  # type: ignore[arg-type]
                 lines=self.lines,
                 accounts=self.accounts,  # type: ignore[arg-type]
@@ -387,6 +396,7 @@ class House:
             directory=Directory(self.accounts, PhoneHasher(b"p" * 32)),  # type: ignore[arg-type]
             authority=self.authority,
             linking=Linking(self.codes, lambda text: text, self.clock),
+            phone_codes=self.phone_codes,
             status=self.status,
             alerts=self.alerts,
             pauses=self.pauses,
@@ -412,6 +422,7 @@ class House:
         group: str = "",
         mentioned: tuple[AccountKey, ...] = (),
         role: Role = Role.MEMBER,
+        aside: str = "",
     ) -> CommandReply | None:
         key = account.key if account else AccountKey(channel="onebot", app_id="10000", openid="")
         conversation = Conversation(channel=key.channel, app_id=key.app_id, group=group)
@@ -424,6 +435,7 @@ class House:
             sent_at=self.clock.now(),
             mentioned=mentioned,
             role=role,
+            aside=aside,
         )
         scope = account.scope(conversation.place) if account else None
         return await self.commands.handle(CommandContext(message=message, account=account, scope=scope))

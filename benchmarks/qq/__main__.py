@@ -22,7 +22,7 @@ from benchmarks.running_bot import RunningBot
 from simulators.onebot import OneBotClient
 
 AT_ONCE = 50
-ROUNDS = 5
+ROUNDS = 9
 A_ROUND = {OURS: 1_000, ECHO: 1_000}
 """As many of each: a round of ours ends when the last memory is kept, which is the same fraction of a second
 however long it is."""

@@ -22,7 +22,10 @@ def without_links(text: str, substitute: str, *, only: str | None = None, allowe
     """The text with links replaced by `substitute`: those that `only` holds (None: all), but not those
     that `allowed` holds. Link tags, links into WeChat itself and the house's own characters always go."""
     # In this order: what is taken out may join what stands around it to a tag or an address.
-    text = clean(_TAG.sub("", without_taps(text)))
+    text = without_taps(text)
+    if "<" in text:
+        text = _TAG.sub("", text)
+    text = clean(text)
     pieces: list[str] = []
     end = 0
     for match in _LINK.finditer(text):

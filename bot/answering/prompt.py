@@ -43,7 +43,6 @@ _FOR_GROUPS = re.compile(r"<!-- group -->(.*?)<!-- /group -->\n?", re.DOTALL)
 """What stands between is for questions from groups alone."""
 _OF_SUMMARY = re.compile(r"<!-- summary -->(.*?)<!-- /summary -->\n?", re.DOTALL)
 """What stands between is for who has one: most people have not."""
-_BLANK = re.compile(r"\s+")
 _WEEKDAYS = "一二三四五六日"
 _NONE = "（无）"
 _LATELY = 2_048
@@ -243,7 +242,7 @@ def _quotation(text: str) -> str:
 
 
 def _line(text: str) -> str:
-    return _BLANK.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def _masked(text: str) -> str:

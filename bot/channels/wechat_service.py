@@ -1,6 +1,7 @@
-"""WeChat's API for the official accounts: one client each, customer service over those that have a secret.
+"""WeChat's API for the official accounts: one client each, customer service over those that have a secret; and for a
+mini-program beside them.
 
-Invariant: one HTTP session serves all of them, and is closed with the driver.
+Invariant: one HTTP session serves all accounts, and each session is closed with the driver.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,7 +10,7 @@ from typing import Any
 from nonebot.drivers import Driver, HTTPClientMixin
 
 from bot.channels.wechat import OfficialAccount
-from bot.channels.wechat.api import ApiClient, DriverHttp, TokenStore
+from bot.channels.wechat.api import ApiClient, DriverHttp, MiniProgram, TokenStore
 from bot.channels.wechat.service import ApiCustomerService, CustomerService, PassiveOnly
 
 
@@ -18,10 +19,7 @@ def api_clients(
 ) -> dict[str, ApiClient]:
     """By app_id. One without a secret can fetch pictures, and nothing else. `tokens` None: this process keeps
     its own."""
-    any_driver: Any = driver
-    assert isinstance(any_driver, HTTPClientMixin), "DRIVER has ~httpx in it"
-    http = DriverHttp(any_driver)
-    driver.on_shutdown(http.close)
+    http = _http(driver)
     return {
         account.app_id: ApiClient(
             app_id=account.app_id,
@@ -32,6 +30,23 @@ def api_clients(
         )
         for account in accounts
     }
+
+
+def mini_program(
+    *, app_id: str, app_secret: str, api_base: str, driver: Driver, tokens: TokenStore | None
+) -> MiniProgram:
+    """The operator's own, whose people are those of the accounts. `tokens` as for `api_clients`."""
+    return MiniProgram(
+        app_id=app_id, app_secret=app_secret, api_base=api_base, request=_http(driver), tokens=tokens
+    )
+
+
+def _http(driver: Driver) -> DriverHttp:
+    any_driver: Any = driver
+    assert isinstance(any_driver, HTTPClientMixin), "DRIVER has ~httpx in it"
+    http = DriverHttp(any_driver)
+    driver.on_shutdown(http.close)
+    return http
 
 
 def customer_service(

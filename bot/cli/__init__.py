@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from bot.cli import identities, upkeep
+from bot.cli import identities, moving, upkeep
 from bot.cli.help_pages import Commands
 from bot.cli.running import AsJson, Yes, ask_first, do
 
@@ -187,6 +187,7 @@ def simulate_onebot(
 
 
 upkeep.register(app)
+moving.register(app)
 identities.register(app, identity_app)
 
 

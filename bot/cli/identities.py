@@ -1,8 +1,9 @@
-"""The commands about whose account is whose: lists of phones, moved accounts, a new pepper.
+"""The commands about whose account is whose: lists of phones, moved accounts, conflicts, merges, a new pepper.
 
 Invariant: as for `bot.cli`: what a command needs is imported when it runs.
 """
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -12,6 +13,17 @@ from bot.cli.help_pages import Commands
 from bot.cli.running import AsJson, Yes, ask_first, do
 
 rotate_app = Commands(help="换密钥。")
+
+LARGEST_NUMBER = 10**18 - 1
+"""A number that SQLite's integers hold."""
+
+
+class Ruling(StrEnum):
+    """`identity.model.Decision`, which would be imported for every command."""
+
+    MERGE = "merge"
+    KEEP = "keep"
+
 
 Rehearses: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="只看会怎样，什么都不改")]
 
@@ -46,6 +58,70 @@ def identity_migrate(
     do(migrate_openids(file, app_id, from_app, as_json=as_json))
 
 
+def identity_conflicts(
+    shows_all: Annotated[bool, typer.Option("--all", help="裁决过的也列出来")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """列出身份冲突：哪两个人像是一个人、为什么没有自动合并、两种裁决各会怎样。例：jide identity conflicts"""
+    from bot.cli.deciding import list_conflicts
+
+    do(list_conflicts(shows_decided=shows_all, as_json=as_json))
+
+
+def identity_decide(
+    number: Annotated[
+        int, typer.Argument(metavar="编号", help="冲突的编号，一个整数", min=1, max=LARGEST_NUMBER)
+    ],
+    ruling: Annotated[Ruling, typer.Argument(metavar="merge|keep", help="合成一个人，或两个人分开")],
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """裁决一个身份冲突，机器人运行时也可以，马上生效；合并可以撤销。例：jide identity decide 3 merge"""
+    from bot.cli.deciding import ask_about_conflict, decide_conflict
+    from identity.model import Decision
+
+    decision = Decision(ruling.value)
+    if not yes:
+        ask_first(do(ask_about_conflict(number, decision)), "没有裁决", yes=False, as_json=as_json)
+    do(decide_conflict(number, decision, as_json=as_json))
+
+
+def identity_merges(
+    person: Annotated[
+        str, typer.Option("--person", metavar="谁", help="人的编号，或 渠道:编号；不写则是所有人")
+    ] = "",
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="条数", help="最多列多少条", min=1, max=10_000)
+    ] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """列出账号换过人的记录，新的在前：谁从几号人到几号人、为什么、能不能撤销。
+
+    例：jide identity merges --person wechat:oABC123
+    """
+    from bot.cli.deciding import list_merges
+
+    do(list_merges(person, limit, as_json=as_json))
+
+
+def identity_undo(
+    number: Annotated[
+        int,
+        typer.Argument(
+            metavar="编号", help="jide identity merges 列出的编号，一个整数", min=1, max=LARGEST_NUMBER
+        ),
+    ],
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """撤销一次合并或分开：账号回到原来的人那里，记忆跟着账号走；机器人运行时也可以。例：jide identity undo 12"""
+    from bot.cli.deciding import ask_about_merge, undo_merge
+
+    if not yes:
+        ask_first(do(ask_about_merge(number)), "没有撤销", yes=False, as_json=as_json)
+    do(undo_merge(number, as_json=as_json))
+
+
 @rotate_app.command("pepper")
 def rotate_pepper(
     finish: Annotated[
@@ -73,4 +149,8 @@ def register(app: typer.Typer, identity_app: typer.Typer) -> None:
     """Add these commands to `jide` and to `jide identity`."""
     identity_app.command("import")(identity_import)
     identity_app.command("migrate")(identity_migrate)
+    identity_app.command("conflicts")(identity_conflicts)
+    identity_app.command("decide")(identity_decide)
+    identity_app.command("merges")(identity_merges)
+    identity_app.command("undo")(identity_undo)
     app.add_typer(rotate_app, name="rotate")

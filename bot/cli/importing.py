@@ -149,7 +149,7 @@ def _tell_import(
     )
     if conflicts:
         lines = "、".join(map(str, conflicts[:SHOWN]))
-        typer.echo(f"有冲突的是第 {lines} 行：等管理员裁决，对机器人发 /冲突 可看", err=True)
+        typer.echo(f"有冲突的是第 {lines} 行：等管理员裁决，jide identity conflicts 可看", err=True)
     _tell_wrong(wrong)
 
 

@@ -28,6 +28,8 @@ from identity.model import Account
 
 NAMESAKES = 200
 """Accounts looked through for one openid, which may occur under several apps."""
+LONGEST_NUMBER = 18
+"""Digits that SQLite's integers hold in any case."""
 ONCE_MORE = "改好路径再执行一次：已存的不会重做"
 
 
@@ -199,13 +201,19 @@ def _write_private(path: Path, text: str) -> None:
         file.write(text)
 
 
+async def find_person(house: House, who: str) -> PersonId:
+    """As `_accounts`, but a number may be of a person whose accounts went to others. Raises Refusal."""
+    number = _number(who)
+    return (await find_accounts(house, who))[0].person if number is None else number
+
+
 async def find_accounts(house: House, who: str) -> tuple[Account, ...]:
     """The accounts of a person number, or the account of an address, first.
 
     Raises Refusal where there is none.
     """
-    if who.lstrip("#").isdecimal():
-        found = await house.stores.accounts.accounts_of(PersonId(int(who.lstrip("#"))))
+    if (number := _number(who)) is not None:
+        found = await house.stores.accounts.accounts_of(number)
     else:
         openid = who.partition(":")[2]
         same_openid = await house.directory.find(openid, NAMESAKES)
@@ -213,3 +221,9 @@ async def find_accounts(house: House, who: str) -> tuple[Account, ...]:
     if not found:
         raise Refusal(f"没有找到“{who}”", "写人的编号，或 渠道:编号（对机器人发 /我的编号 可查）")
     return found
+
+
+def _number(who: str) -> PersonId | None:
+    """Of a person, where it is one that the database can hold."""
+    digits = who.lstrip("#")
+    return PersonId(int(digits)) if digits.isdecimal() and len(digits) <= LONGEST_NUMBER else None

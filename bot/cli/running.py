@@ -28,10 +28,11 @@ OnProgress: TypeAlias = Callable[[str, int, int], None]
 class Refusal(RejectedInput):
     """What cannot be done, and apart from it what to type instead."""
 
-    def __init__(self, problem: str, fix: str) -> None:
+    def __init__(self, problem: str, fix: str, code: int = 1) -> None:
         super().__init__(f"{problem}。修正：{fix}")
         self.problem = problem
         self.fix = fix
+        self.code = code
 
 
 class WrongUse(Refusal):
@@ -48,9 +49,9 @@ class Interrupted(JideError):
         super().__init__("已中断")
 
 
-def do(work: Coroutine[Any, Any, None]) -> None:
+def do(work: Coroutine[Any, Any, T]) -> T:
     """Run a command that waits for something."""
-    asyncio.run(work)
+    return asyncio.run(work)
 
 
 def tell(error: JideError, *, as_json: bool) -> int:
@@ -59,7 +60,7 @@ def tell(error: JideError, *, as_json: bool) -> int:
         case ConfigurationError():
             problem, fix, code = f"设置 {error.key} 有误：{error.problem}", error.fix, 2
         case Refusal():
-            problem, fix, code = error.problem, error.fix, 2 if isinstance(error, WrongUse) else 1
+            problem, fix, code = error.problem, error.fix, 2 if isinstance(error, WrongUse) else error.code
         case _:
             problem, fix, code = str(error), "", INTERRUPTED if isinstance(error, Interrupted) else 1
     if as_json:

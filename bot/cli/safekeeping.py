@@ -47,6 +47,9 @@ async def restore_data(file: Path, *, uses_ledger: bool, as_json: bool) -> None:
                 "counts": dict(done.counts),
                 "forgettings_replayed": done.replay.forgettings,
                 "forgotten_again": again.total,
+                "left_again": done.replay.left,
+                "parted_again": done.replay.parted,
+                "unsubscribed_again": done.replay.parked,
                 "is_ledger_short": done.replay.is_ledger_short,
                 "replaced_files": list(done.replaced),
                 "aside": str(done.aside) if done.aside.exists() else None,
@@ -61,6 +64,10 @@ async def restore_data(file: Path, *, uses_ledger: bool, as_json: bool) -> None:
             f"备份之后忘掉的 {done.replay.forgettings} 次已重新清除："
             f"记忆 {again.facts} 条，对话 {again.turns} 轮"
         )
+    acts = {"注销的": done.replay.left, "分开的": done.replay.parted, "取消关注的": done.replay.parked}
+    if any(acts.values()):
+        said = "，".join(f"{what}账号 {count} 个" for what, count in acts.items() if count)
+        typer.echo(f"备份之后的这些也已照做：{said}")
     if done.replay.is_ledger_short:
         typer.echo(
             "忘记账本比备份旧：从原来的机器拷来最新的 data/forgotten.jsonl，再恢复一次，忘掉的才不会回来",

@@ -1,6 +1,7 @@
 """What a command is given and what it gives back."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,6 +18,9 @@ A value under `DEGRADED` says what doesn't work; its absence, or "", means all i
 """
 DEGRADED = "降级"
 
+Away: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
+"""`async with away():` around a wait for somebody else, so that nobody waits for the one who waits."""
+
 HUMAN = "human"
 """Decides the answer to who asks for a human: a channel may hand them over instead of saying it."""
 
@@ -30,6 +34,7 @@ class CommandContext:
     scope: Scope | None = None
     has_waited: bool = False
     """Behind an earlier message of the same person."""
+    away: Away = nullcontext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +56,7 @@ class Asker:
     message: Message
     account: Account
     scope: Scope
+    away: Away = nullcontext
 
     @property
     def is_in_group(self) -> bool:

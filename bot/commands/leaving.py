@@ -10,7 +10,6 @@ from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
 from bot.erasing import Erasing
 from bot.ports import AuditLog, Confirmation, ConfirmationStore
-from identity.ports import AccountStore
 
 LEAVE = "leave"
 
@@ -22,14 +21,12 @@ class LeavingCommands:
         self,
         *,
         erasing: Erasing,
-        accounts: AccountStore,
         confirmations: ConfirmationStore,
         audit: AuditLog,
         wording: Wording,
         clock: Clock,
     ) -> None:
         self._erasing = erasing
-        self._accounts = accounts
         self._confirmations = confirmations
         self._audit = audit
         self._wording = wording
@@ -43,10 +40,9 @@ class LeavingCommands:
         return self._wording.say("leave_ask")
 
     async def leave(self, asker: Asker) -> str:
-        """After 「确认」. A crash in between leaves memory cleared and links standing: to be asked again."""
+        """After 「确认」."""
         person = asker.account.person
-        receipt = await self._erasing.person(person, seen_in=(asker.scope,))
-        count = await self._accounts.leave(person)
+        receipt, count = await self._erasing.departing(person, seen_in=(asker.scope,))
         detail = f"accounts={count} facts={receipt.facts} turns={receipt.turns} vectors={receipt.vectors}"
         await self._audit.record(None, LEAVE, person, "", detail)
         return self._wording.say("leave_done", facts=receipt.facts, turns=receipt.turns)

@@ -4,6 +4,7 @@ Invariant: pure; plain words count only as the whole message or in forms that sa
 so that 「忘记密码怎么办」 or 「记住了吗」 never deletes or stores anything.
 """
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -46,6 +47,8 @@ class Command(StrEnum):
     LEAVE = "leave"
     CONFLICTS = "conflicts"
     DECIDE = "decide"
+    PHONE = "phone"
+    VERIFY = "verify"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,12 +98,22 @@ _SLASH = {
     **dict.fromkeys(("注销", "leave"), Command.LEAVE),
     **dict.fromkeys(("冲突", "conflicts"), Command.CONFLICTS),
     **dict.fromkeys(("裁决", "decide"), Command.DECIDE),
+    **dict.fromkeys(("手机", "手机号", "手机号码", "phone"), Command.PHONE),
+    **dict.fromkeys(("验证", "验证码", "verify"), Command.VERIFY),
 }
 _GLUED = (
     *("记住", "记一下", "忘记", "忘掉", "更正", "清除记忆", "清空记忆", "查人", "认领"),
     *("群记住", "群忘记", "群里可用", "绑定", "裁决"),
 )
 """Chinese is written without spaces: 「/忘记尺码」 is /忘记 with an argument."""
+_BETWEEN = " \t:：,，"
+"""What people put between a command and what it is about."""
+_GLUED_TO_DIGITS = re.compile(r"(手机(?:号码?)?|验证码?)[ \t:：,，]*([+＋(（0-9０-９].*)", re.DOTALL)
+"""「/手机13800138000」; but 「/手机壳多少钱」 is no command."""
+
+UNSTORED = "[不保存]"
+"""What stands in a text for a phone or a code."""
+_SECRET = frozenset({Command.PHONE, Command.VERIFY})
 
 _WHOLE = {
     **dict.fromkeys(("帮助", "help"), Command.HELP),
@@ -159,6 +172,16 @@ def parse(text: str) -> Call | None:
     )
 
 
+def put_aside(text: str) -> tuple[str, str]:
+    """The text as it may be stored, and what was taken out of it: the phone or the code of a command. ("…", "")
+    where there is none."""
+    rest = after_slash(text)
+    call = None if rest is None else _parse_slash(rest)
+    if rest is None or call is None or call.command not in _SECRET or call.argument in ("", UNSTORED):
+        return text, ""
+    return f"/{rest.removesuffix(call.argument).rstrip(_BETWEEN)} {UNSTORED}", call.argument
+
+
 def is_slash_command(text: str) -> bool:
     """Any command of ours, with its slash."""
     rest = after_slash(text)
@@ -177,5 +200,7 @@ def _parse_slash(rest: str) -> Call | None:
         return Call(command=command, argument=tail[0].strip() if tail else "")
     for name in _GLUED:
         if rest.startswith(name):
-            return Call(command=_SLASH[name], argument=rest[len(name) :].lstrip(" \t:：,，").strip())
+            return Call(command=_SLASH[name], argument=rest[len(name) :].lstrip(_BETWEEN).strip())
+    if (glued := _GLUED_TO_DIGITS.match(rest)) is not None:
+        return Call(command=_SLASH[glued[1]], argument=glued[2].strip())
     return None

@@ -26,6 +26,7 @@ from bot.commands.memory import MemoryCommands
 from bot.commands.parsing import Call, Command, parse
 from bot.commands.pausing import PauseCommands
 from bot.commands.people import PeopleCommands
+from bot.commands.phone import PhoneCommands
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
 from bot.erasing import Erasing
@@ -38,6 +39,7 @@ from bot.ports import AuditLog, ConfirmationStore, DeliveryStore, PauseStore
 from identity.authority import Authority
 from identity.directory import Directory
 from identity.linking import Linking
+from identity.phone_codes import PhoneCodes
 from identity.ports import AccountStore
 
 _FOR_STRANGERS = frozenset({Command.HELP, Command.PRIVACY, Command.STATUS})
@@ -66,6 +68,7 @@ class Commands:
         directory: Directory,
         authority: Authority,
         linking: Linking,
+        phone_codes: PhoneCodes | None,
         status: StatusReport,
         alerts: Alerts,
         pauses: PauseStore,
@@ -85,7 +88,7 @@ class Commands:
             audit=audit,
             wording=wording,
             clock=clock,
-            clear=lambda asker: self._clearing.ask_for_self(asker),
+            clear=self._clearing.ask_for_self,
         )
         self._people = PeopleCommands(directory, authority, wording)
         self._held = HeldAnswers(deliveries, wording)
@@ -109,9 +112,9 @@ class Commands:
             wording=wording,
             clock=clock,
         )
+        self._phone = PhoneCommands(phone_codes, alerts, wording)
         self._leaving = LeavingCommands(
             erasing=erasing,
-            accounts=accounts,
             confirmations=confirmations,
             audit=audit,
             wording=wording,
@@ -143,7 +146,9 @@ class Commands:
         call = _recognise(context.message.text)
         if context.message.is_anonymous or context.account is None or context.scope is None:
             return await self._for_stranger(call)
-        asker = Asker(message=context.message, account=context.account, scope=context.scope)
+        asker = Asker(
+            message=context.message, account=context.account, scope=context.scope, away=context.away
+        )
         if call is None or call.command is not Command.CONFIRM:
             if call is not None and call.command is Command.CANCEL:
                 return _reply(await self._clearing.cancel(asker) or self._nothing_to_do(call))
@@ -209,6 +214,10 @@ class Commands:
                 return await self._linking.ask_to_unlink(asker)
             case Command.LEAVE:
                 return await self._leaving.ask(asker)
+            case Command.PHONE:
+                return await self._phone.send(asker, call.argument)
+            case Command.VERIFY:
+                return await self._phone.verify(asker, call.argument)
             case Command.CONFLICTS:
                 return await self._linking.conflicts(asker)
             case Command.DECIDE:
@@ -264,6 +273,8 @@ class Commands:
 
     async def _help(self, asker: Asker) -> str:
         text = self._wording.say("help")
+        if self._phone.is_on:
+            text = self._wording.say("help_phone", help=text)
         if asker.is_in_group:
             text = self._wording.say("help_group", help=text)
         if await self._authority.is_superuser(asker.message.sender):

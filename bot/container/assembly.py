@@ -61,6 +61,7 @@ from bot.union_lookup import UnionLookup
 from identity.authority import Authority
 from identity.directory import Directory
 from identity.linking import Linking
+from identity.phone_codes import PhoneCodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,7 @@ class Assembly:
     directory: Directory
     authority: Authority
     linking: Linking
+    phone_codes: PhoneCodes | None
     leaving: Leaving
     union_lookup: UnionLookup
     personas: Personas
@@ -100,7 +102,13 @@ class Assembly:
         say_meanwhile: SayMeanwhile,
     ) -> Assistant:
         stores, settings, wording, clock = self.stores, self.settings, self.wording, self.clock
-        erasing = Erasing(facts=stores.facts, window=self.window, lines=self.lines, accounts=stores.accounts)
+        erasing = Erasing(
+            facts=stores.facts,
+            departures=stores.departing,
+            window=self.window,
+            lines=self.lines,
+            accounts=stores.accounts,
+        )
         commands = self._commands(status, erasing)
         first_contact = FirstContact(stores.accounts, wording, lambda app_id: self.personas.of(app_id).name())
         quick_replies = QuickReplies(
@@ -247,6 +255,7 @@ class Assembly:
             directory=self.directory,
             authority=self.authority,
             linking=self.linking,
+            phone_codes=self.phone_codes,
             status=status,
             alerts=self.alerts,
             pauses=stores.pauses,

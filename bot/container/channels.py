@@ -6,11 +6,13 @@ Invariant: the house knows a channel by its name alone.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Protocol
 
 from bot.answering.question import Pictures
 from bot.conversation.message import Message
 from bot.delivery import Outbox
 from bot.union_lookup import UnionIds
+from identity.ports import LoginPort, PhonePort
 
 Paginate = Callable[[str], tuple[str, ...]]
 
@@ -20,6 +22,10 @@ class SystemClock:
 
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+
+class MiniProgram(LoginPort, PhonePort, Protocol):
+    """Of the operator, beside the official accounts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +38,7 @@ class Channels:
     """How the pictures of a message are fetched."""
     union_ids: Mapping[str, UnionIds] = field(default_factory=dict[str, UnionIds])
     """By channel: who can be asked for a unionid."""
+    mini_program: MiniProgram | None = None
     may_show_drafts: Callable[[Message], bool] = lambda message: False
     """Whether the beginning of an answer may have to be shown before the rest is there."""
 

@@ -146,14 +146,14 @@ def _examine_data(data: Path) -> tuple[list[Finding], DatabaseReport | None]:
     check = None if peppers is None else pepper_check(peppers.current)
     report = examine_file(data / "jide.db", check, () if peppers is None else peppers.checks_before)
     ledger = ForgetLedger(data / "forgotten.jsonl", b"", _NowClock())
-    last, ledger_problem = 0, ""
+    last, ledger_problem, ledger_fix = 0, "", ""
     try:
         last = ledger.read().last
     except ConfigurationError as error:
-        ledger_problem = error.problem
+        ledger_problem, ledger_fix = error.problem, error.fix
     found = [fine("database", "还没有数据库，首次启动会建")] if report is None else check_database(report)
     found += check_pepper(report, is_there=is_there, problem=pepper_problem)
-    found += check_ledger(report, last=last, problem=ledger_problem)
+    found += check_ledger(report, last=last, problem=ledger_problem, fix=ledger_fix)
     return found, report if report is not None and report.is_newest_revision and not report.problem else None
 
 

@@ -22,6 +22,7 @@ from bot.container.channels import Channels, SystemClock
 from bot.container.garbage import spare_what_stays
 from bot.container.keys import KeysOfFile
 from bot.container.models import Models
+from bot.container.proving import phone_codes, phone_door
 from bot.container.stores import Stores, WeChatReplies
 from bot.container.watching import Watch
 from bot.conversation.errors import TransientError
@@ -85,7 +86,17 @@ class House:
         self.stores = Stores(Database(folder / "jide.db"), clock, self.metrics, peppers)
         self.models = Models(settings, self.metrics)
         self.journal = Journal(self.metrics, pepper)
-        self.directory = Directory(self.stores.accounts, KeysOfFile(pepper_file), self.stores.phones)
+        keys, keyed_hash = KeysOfFile(pepper_file), partial(hmac.digest, pepper, digest="sha256")
+        self.directory = Directory(self.stores.accounts, keys, self.stores.phones)
+        self.phone_door = phone_door(settings, channels, self.directory)
+        self._phone_codes = phone_codes(
+            settings,
+            self.stores,
+            directory=self.directory,
+            keys=keys,
+            keyed_hash=keyed_hash,
+            clock=clock,
+        )
         self.authority = Authority(self.stores.accounts, sorted(settings.superuser_addresses))
         self.desk = DeliveryDesk(self.stores.deliveries, channels.outboxes, clock)
         self._window_cache = self._make_window_cache()
@@ -123,7 +134,8 @@ class House:
             faq=self._faq,
             directory=self.directory,
             authority=self.authority,
-            linking=Linking(self.stores.link_codes, partial(hmac.digest, pepper, digest="sha256"), clock),
+            linking=Linking(self.stores.link_codes, keyed_hash, clock),
+            phone_codes=self._phone_codes,
             leaving=self.leaving,
             union_lookup=self.union_lookup,
             personas=Personas(folder, HOUSE_FOLDER / "default_persona.md"),
@@ -208,6 +220,8 @@ class House:
         self._supervisor.start("unionids", self.union_lookup.run)
         self._supervisor.start("those who left", self.leaving.keep_sweeping)
         self._supervisor.start("old backups", self.stores.keep_pruning)
+        if self._phone_codes is not None:
+            self._supervisor.start("phone codes", self._phone_codes.keep_pruning)
         self._warming = asyncio.create_task(self._warm())
         await self.turnstile.resume_unfinished()
 

@@ -6,7 +6,7 @@ Invariant: nothing of the house is opened: a bot may be running beside a backup,
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.conversation.errors import RejectedInput, StoreUnavailable
@@ -17,6 +17,7 @@ from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import backup, lineage, restoring
 from bot.storage.sql.restoring import Restored
 from bot.storage.sql.schema import to_ms
+from bot.storage.sql.unpacking import refuse_half_unpacked
 
 Progress = Callable[[str, int, int], None]
 """(what is being done in 简体中文, done, of how many; 0 where nobody knows)."""
@@ -50,9 +51,12 @@ async def restore(settings: Settings, archive: Path, on_progress: Progress, *, u
     folder = settings.data_folder
 
     def work() -> Restored:
+        refuse_half_unpacked(folder)
         peppers = read_peppers(folder)
         ledger = ForgetLedger(folder / "forgotten.jsonl", peppers.current, _NowClock(), peppers.keys_before)
-        return restoring.restore(archive, folder, ledger, datetime.now(UTC), on_progress, replays=uses_ledger)
+        keep = timedelta(days=settings.memory.keep_after_leaving_days)
+        now = datetime.now(UTC)
+        return restoring.restore(archive, folder, ledger, now, on_progress, replays=uses_ledger, keep=keep)
 
     return await asyncio.to_thread(work)
 

@@ -18,9 +18,11 @@ from bot.storage.sql.closed_facts import SqlClosedFacts
 from bot.storage.sql.confirmations import SqlConfirmations
 from bot.storage.sql.database import Database
 from bot.storage.sql.deliveries import PROMISE, SqlDeliveries
+from bot.storage.sql.departing import SqlDeparting
 from bot.storage.sql.entities import SqlEntities
 from bot.storage.sql.exporting import export_person
 from bot.storage.sql.group_switches import SqlGroupSwitches
+from bot.storage.sql.identity_history import SqlIdentityHistory
 from bot.storage.sql.inbox import SqlInbox
 from bot.storage.sql.jobs import SqlJobs
 from bot.storage.sql.ledger import SqlLedger
@@ -30,12 +32,14 @@ from bot.storage.sql.openids import SqlOpenids
 from bot.storage.sql.parking import SqlParking
 from bot.storage.sql.passages import SqlPassages
 from bot.storage.sql.pausing import SqlPauses
+from bot.storage.sql.phone_codes import SqlPhoneCodes
 from bot.storage.sql.phones import SqlPhones
 from bot.storage.sql.reembedding import SqlVectors
 from bot.storage.sql.summaries import SqlSummaries
 from bot.storage.sql.tallies import SqlTallies
 from bot.storage.sql.turn_log import SqlTurnLog
 from bot.storage.sql.union_asks import SqlUnionAsks
+from bot.storage.sql.unpacking import refuse_half_unpacked
 
 PRUNE_SECONDS = 3600.0
 """A day's lateness would matter to who asked to be forgotten; a look at one folder an hour costs nothing."""
@@ -81,22 +85,25 @@ class Stores:
             database.path.with_name("forgotten.jsonl"), peppers.current, clock, peppers.keys_before
         )
         self._peppers = peppers
-        self.accounts = SqlAccounts(database, clock)
+        self.accounts = SqlAccounts(database, clock, self.forgotten)
         self.audit = SqlAudit(database, clock)
         self.closed_facts = SqlClosedFacts(database, clock)
         self.confirmations = SqlConfirmations(database, clock)
+        self.departing = SqlDeparting(database, clock, self.forgotten)
         self.deliveries = MeteredDeliveries(database, clock, metrics=metrics)
         self.entities = SqlEntities(database)
         self.facts = MeteredFacts(database, clock, self.forgotten, metrics=metrics)
         self.group_switches = SqlGroupSwitches(database, clock)
+        self.history = SqlIdentityHistory(database)
         self.inbox = SqlInbox(database, clock)
         self.jobs = SqlJobs(database, clock)
         self.ledger = SqlLedger(database, clock)
-        self.link_codes = SqlLinkCodes(database)
+        self.link_codes = SqlLinkCodes(database, self.forgotten)
         self.parking = SqlParking(database, clock, self.forgotten)
         self.pauses = SqlPauses(database, clock)
         self.passages = SqlPassages(database, clock)
         self.openids = SqlOpenids(database, clock)
+        self.phone_codes = SqlPhoneCodes(database)
         self.phones = SqlPhones(database, clock)
         self.summaries = SqlSummaries(database)
         self.tallies = SqlTallies(database, clock)
@@ -108,6 +115,7 @@ class Stores:
     def prepare(self) -> None:
         """Blocks. The file has the newest schema, belongs to this data folder, and has forgotten what the
         ledger says. Raises ConfigurationError or StoreUnavailable."""
+        refuse_half_unpacked(self.database.path.parent)
         self.database.prepare()
         prune_automatic(self.database.path.parent)
         done = bind(
@@ -116,11 +124,14 @@ class Stores:
             pepper_check(self._peppers.current),
             self._peppers.checks_before,
         )
-        if done.forgettings:
+        if done.entries:
             logger.warning(
-                "数据库比忘记账本旧，已照账本重新清除：{} 次，记忆 {} 条",
+                "数据库比忘记账本旧，已照账本重做：清除 {} 次、记忆 {} 条，注销的账号 {} 个，分开的 {} 个，取消关注的 {} 个",
                 done.forgettings,
                 done.receipt.facts,
+                done.left,
+                done.parted,
+                done.parked,
             )
         if done.is_ledger_short:
             logger.warning("忘记账本 {} 比数据库旧：从原来的数据文件夹拷来最新的", self.forgotten.path)

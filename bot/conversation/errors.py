@@ -3,6 +3,7 @@
 JideError
 ├── TransientError            wait, retry or degrade
 │   ├── StoreUnavailable      the database or Redis did not answer in time
+│   ├── PlatformUnavailable   a platform's API did not answer, or cannot be asked now
 │   ├── EmbedderUnavailable   no vector now: keyword recall serves
 │   └── ModelUnavailable      no model answer now: extraction serves
 │       └── ModelUnpaid       out of money or a bad key: no retry, tell the operator
@@ -24,6 +25,10 @@ class TransientError(JideError):
 
 class StoreUnavailable(TransientError):
     """The store did not answer in time."""
+
+
+class PlatformUnavailable(TransientError):
+    """A platform's API did not answer, or cannot be asked now."""
 
 
 class EmbedderUnavailable(TransientError):

@@ -24,7 +24,7 @@ _NAMED_CARD = re2.compile(
     r"(?:银行卡|信用卡|储蓄卡|借记卡|卡号)[^0-9,，。；;\n]{0,8}([0-9](?:[ \-]?[0-9]){12,18})"
 )
 _CODE_AFTER = re2.compile(
-    r"(?i)(?:验证码|校验码|动态码|动态口令|verification code|otp)"
+    r"(?i)(?:验证码|校验码|动态码|动态口令|verification code|otp|/验证|/verify)"
     r"[^0-9a-z,，。；;\n]{0,8}([0-9a-z]{0,3}[0-9][0-9a-z]{3,7})"
 )
 _CODE_BEFORE = re2.compile(

@@ -5,7 +5,7 @@ Invariant: a Message never changes after its channel made it, and survives a rou
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -120,6 +120,9 @@ class Message:
     """What an IMAGE shows."""
     shown_name: str = ""
     """What the group calls the sender: for display alone. Anybody may have any name."""
+    aside: str = field(default="", repr=False)
+    """What was said and must be nowhere but in the answering: a phone, a one-time code. `text` holds a mark in its
+    place. Never stored, so it is "" in a message that outlived its process."""
 
     @property
     def is_anonymous(self) -> bool:
@@ -149,7 +152,7 @@ def _plain(value: Any) -> object:
 
 
 _NAMES = {
-    kind: tuple(field.name for field in fields_of(kind))
+    kind: tuple(each.name for each in fields_of(kind) if each.name != "aside")
     for kind in (AccountKey, Conversation, Media, Message)
 }
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)

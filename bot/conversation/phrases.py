@@ -29,7 +29,9 @@ class Phrases:
     def found_in(self, text: str) -> Iterator[tuple[int, str]]:
         """(place, phrase), once for each place where a phrase stands, in the order of places."""
         for place, first in enumerate(text):
-            for length in self._lengths.get(first, ()):
+            if first not in self._lengths:
+                continue
+            for length in self._lengths[first]:
                 phrase = text[place : place + length]
                 if phrase in self._owners:
                     yield place, phrase

@@ -74,10 +74,9 @@ def check_pepper(report: DatabaseReport | None, *, is_there: bool, problem: str)
     return [fine("pepper", "data/pepper 与数据库相符；请另外备份它，备份文件里没有它")]
 
 
-def check_ledger(report: DatabaseReport | None, *, last: int, problem: str) -> list[Finding]:
-    """`last`: the last number of the ledger."""
+def check_ledger(report: DatabaseReport | None, *, last: int, problem: str, fix: str) -> list[Finding]:
+    """`last`: the last number of the ledger. `fix`: of the problem."""
     if problem:
-        fix = "从别处的副本恢复这个文件；没有副本就改名移走，之前忘掉的就不再受它保护"
         return [failure("ledger", f"忘记账本 data/forgotten.jsonl {problem}", fix)]
     if report is not None and report.forgotten > last:
         fix = "从原来的数据文件夹拷来最新的 data/forgotten.jsonl"

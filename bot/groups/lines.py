@@ -38,7 +38,7 @@ class GroupLine:
         return self.speaker is None
 
     def is_of(self, message: Message) -> bool:
-        return (self.key, self.speaker) == (message.key, message.sender)
+        return self.key == message.key and self.speaker == message.sender
 
 
 class GroupLines:
@@ -82,7 +82,7 @@ class GroupLines:
         lines = tuple(self._groups.get(place, ()))
         if before is not None and _is_talk(before):
             # Where it is no longer among them, all of them are later ones.
-            index = next((i for i, line in enumerate(lines) if line.is_of(before)), 0)
+            index = next((i for i in reversed(range(len(lines))) if lines[i].is_of(before)), 0)
             lines = lines[:index]
         return tuple(line for line in lines if line.at > since)[-self._limit :]
 

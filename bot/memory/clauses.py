@@ -40,6 +40,7 @@ _SUPPOSED = re.compile(r"如果|假如|假设|要是|万一|倘若|若是|比如
 _REPORTED = re.compile(
     r"(?:你|您|他|她|它|机器人|客服|对方|有人|朋友|书上|网上|上面)(?:们)?(?:刚才|刚刚|之前|上次)?(?:说|讲|写|问|回答|回复|告诉)"
 )
+_OPENING_MARKS = frozenset('“「『"‘')
 _QUOTED_SPEECH = re2.compile(r"(?i)[“「『\"‘][^”」』\"’]*(?:我|本人|\bi\b|\bmy\b)[^”」』\"’]*[”」』\"’]")
 """RE2, since two stars around a character that repeats take cubic time in `re`."""
 _ORDERS = re.compile(
@@ -109,7 +110,9 @@ def is_supposed(clause: str) -> bool:
 
 def is_reported(clause: str) -> bool:
     """Repeats what somebody else said, the bot included: not the speaker's own statement."""
-    return bool(_REPORTED.search(normalise(clause)) or _QUOTED_SPEECH.search(clause))
+    if _REPORTED.search(normalise(clause)):
+        return True
+    return not _OPENING_MARKS.isdisjoint(clause) and bool(_QUOTED_SPEECH.search(clause))
 
 
 def is_order(clause: str) -> bool:

@@ -4,7 +4,6 @@ Invariant: pure; nothing is left of a question that names nothing (「怎么办�
 """
 
 import re
-from itertools import pairwise
 
 from bot.conversation.lexical import bigram_terms, exact_tokens
 from bot.memory.normalise import normalise, searchable
@@ -24,6 +23,9 @@ _FUNCTION_CHARACTERS = frozenset(
 )
 """Alone they ask for nothing, inside a word they may (地址, 会员): a pair with one of them counts
 less, a pair of two of them not at all."""
+
+_CONTENT = rf"[^\W\d_〇A-Za-z{''.join(sorted(_FUNCTION_CHARACTERS))}]"
+_LONE = re.compile(rf"(?<!{_CONTENT}){_CONTENT}(?!{_CONTENT})")
 
 MIXED_WEIGHT = 0.3
 """Of a pair of one function character and one other, against 1 for a whole pair."""
@@ -47,7 +49,7 @@ def content_terms(question: str) -> dict[str, float]:
             terms[term] = 1.0
         elif not (is_first_empty and is_last_empty):
             terms.setdefault(term, MIXED_WEIGHT)
-    return dict.fromkeys(_lone_characters(text), LONE_WEIGHT) | terms
+    return dict.fromkeys(_LONE.findall(text), LONE_WEIGHT) | terms
 
 
 def coverage(question: str, text: str) -> float:
@@ -73,16 +75,3 @@ def codes(text: str) -> frozenset[str]:
     return frozenset(
         word for word in exact_tokens(searchable(text)) if len(word) > 3 and any(c.isdigit() for c in word)
     )
-
-
-def _lone_characters(text: str) -> list[str]:
-    lone: list[str] = []
-    for before, (character, after) in zip(f" {text}", pairwise(f"{text} "), strict=False):
-        is_content = character.isalpha() and not character.isascii() and character not in _FUNCTION_CHARACTERS
-        if is_content and _separates(before) and _separates(after):
-            lone.append(character)
-    return lone
-
-
-def _separates(character: str) -> bool:
-    return character in _FUNCTION_CHARACTERS or not character.isalpha() or character.isascii()

@@ -82,6 +82,15 @@ class ForgetReceipt:
     number: int = field(default=0, compare=False)
     """Of its line in the forget ledger: what the person is told, to prove it by. 0: nothing was there to forget."""
 
+    def __add__(self, other: "ForgetReceipt") -> "ForgetReceipt":
+        return ForgetReceipt(
+            facts=self.facts + other.facts,
+            turns=self.turns + other.turns,
+            jobs=self.jobs + other.jobs,
+            deliveries=self.deliveries + other.deliveries,
+            vectors=self.vectors + other.vectors,
+        )
+
     @property
     def total(self) -> int:
         return self.facts + self.turns + self.jobs + self.deliveries

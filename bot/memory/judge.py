@@ -179,7 +179,7 @@ def is_worth_judging(text: str) -> bool:
     """The cheap filter. False for greetings, small talk and bare questions."""
     text = text[:LONGEST_JUDGED]
     clauses = clauses_of(text)
-    if sum(character.isalnum() for character in text) < SHORTEST_JUDGED:
+    if sum(map(str.isalnum, text)) < SHORTEST_JUDGED:
         return False
     if all(clause.is_question for clause in clauses):
         return False

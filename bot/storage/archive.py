@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from bot.conversation.errors import RejectedInput
+from bot.conversation.errors import RejectedInput, StoreUnavailable
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -99,24 +99,43 @@ def write_archive(
                 _add(tar, name, _Counting(file, on_bytes), part.bytes)
 
 
-def read_archive(path: Path, folder: Path, on_bytes: Callable[[int], None]) -> Manifest:
-    """Unpack into an empty folder; every checksum is compared. Raises RejectedInput."""
+def read_archive(
+    archive: Path | IO[bytes],
+    folder: Path,
+    on_bytes: Callable[[int], None],
+    also: frozenset[str] = frozenset(),
+) -> Manifest:
+    """Unpack into an empty folder; every checksum is compared. `also`: names that may be in it besides ours.
+
+    Raises RejectedInput, or StoreUnavailable where there is no room for it.
+    """
+    name = archive.name if isinstance(archive, Path) else "包"
     try:
-        with tarfile.open(path, mode="r|gz") as tar:
-            members = iter(tar)
-            manifest = _manifest(tar, next(members, None))
-            seen: set[str] = set()
-            for member in members:
-                part = manifest.parts.get(member.name)
-                if part is None or not member.isfile() or member.size != part.bytes or member.name in seen:
-                    raise RejectedInput(f"备份里的 {member.name} 与清单不符")
-                seen.add(member.name)
-                source = tar.extractfile(member)
-                assert source is not None
-                if _unpack(source, folder / _inner(member.name), on_bytes) != part:
-                    raise RejectedInput(f"备份里的 {member.name} 已损坏：校验和不符")
+        with (
+            tarfile.open(archive, mode="r|gz")
+            if isinstance(archive, Path)
+            else tarfile.open(fileobj=archive, mode="r|gz")
+        ) as tar:
+            return _read(tar, folder, on_bytes, also)
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, OSError) as error:
-        raise RejectedInput(f"{path.name} 不是完好的备份（{error}）") from error
+        raise RejectedInput(f"{name} 不是完好的备份（{error}）") from error
+
+
+def _read(
+    tar: tarfile.TarFile, folder: Path, on_bytes: Callable[[int], None], also: frozenset[str]
+) -> Manifest:
+    members = iter(tar)
+    manifest = _manifest(tar, next(members, None))
+    seen: set[str] = set()
+    for member in members:
+        part = manifest.parts.get(member.name)
+        if part is None or not member.isfile() or member.size != part.bytes or member.name in seen:
+            raise RejectedInput(f"备份里的 {member.name} 与清单不符")
+        seen.add(member.name)
+        source = tar.extractfile(member)
+        assert source is not None
+        if _unpack(source, folder / _inner(member.name, also), on_bytes) != part:
+            raise RejectedInput(f"备份里的 {member.name} 已损坏：校验和不符")
     if missing := manifest.parts.keys() - seen:
         raise RejectedInput(f"备份里缺了 {'、'.join(sorted(missing))}")
     return manifest
@@ -139,10 +158,14 @@ def _manifest(tar: tarfile.TarFile, member: tarfile.TarInfo | None) -> Manifest:
     return manifest
 
 
-def _inner(name: str) -> PurePosixPath:
+def _inner(name: str, also: frozenset[str]) -> PurePosixPath:
     """A name that stays within the folder. Raises RejectedInput."""
     path = PurePosixPath(name)
-    is_ours = name == DATABASE or (name.startswith(FILES) and _is_operators(path.relative_to(FILES)))
+    is_ours = (
+        name == DATABASE
+        or name in also
+        or (name.startswith(FILES) and _is_operators(path.relative_to(FILES)))
+    )
     if path.is_absolute() or ".." in path.parts or "\\" in name or not is_ours:
         raise RejectedInput(f"备份里有不该有的文件：{name}")
     return path
@@ -160,13 +183,17 @@ def _is_operators(inner: PurePosixPath) -> bool:
 
 
 def _unpack(source: IO[bytes], target: Path, on_bytes: Callable[[int], None]) -> Part:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("xb") as file:
-        return _digest(source, file, on_bytes)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file = target.open("xb")
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        raise StoreUnavailable(f"写不了 {target.name}（{error}）：检查剩余空间和权限") from error
+    with file:
+        return _digest(source, _Copy(file), on_bytes)
 
 
 def _digest(
-    source: IO[bytes], copy: IO[bytes] | None = None, on_bytes: Callable[[int], None] = lambda _: None
+    source: IO[bytes], copy: "_Copy | None" = None, on_bytes: Callable[[int], None] = lambda _: None
 ) -> Part:
     digest, size = hashlib.sha256(), 0
     while chunk := source.read(_CHUNK):
@@ -186,6 +213,20 @@ def _add(tar: tarfile.TarFile, name: str, content: "IO[bytes] | _Counting", size
     member = tarfile.TarInfo(name)
     member.size, member.mode = size, 0o600
     tar.addfile(member, content)  # pyright: ignore[reportArgumentType]
+
+
+class _Copy:
+    """A file to write to. A full disk is no fault of what is read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, chunk: bytes) -> None:
+        try:
+            self._file.write(chunk)
+            self._file.flush()
+        except OSError as error:
+            raise StoreUnavailable(f"{error.strerror}：检查剩余空间和权限") from error
 
 
 class _Counting:

@@ -14,63 +14,17 @@ import hmac
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bot.conversation.errors import ConfigurationError, StoreUnavailable
 from bot.conversation.ports import Clock
+from bot.storage.ledger_lines import FORMAT, Act, Forgetting, LedgerContent, TooNew, read_entry, write_entry
 
 NAME_CHARACTERS = 32
 """128 bits of a hash: no two of a house's rows share them."""
 _TAIL_BYTES = 64 << 10
 """Read first for the last line: a forgetting of a thousand turns takes 35 kB."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forgetting:
-    """One line of the ledger: what is to be forgotten in a database that does not hold it yet."""
-
-    number: int
-    after: int
-    key_id: str
-    """Which key its names were made with."""
-    at: str
-    """ISO 8601; for people, nothing is decided by it."""
-    accounts: frozenset[str] = field(default_factory=frozenset[str])
-    """Everything of these accounts."""
-    places: frozenset[str] = field(default_factory=frozenset[str])
-    """Everything of everybody in these groups."""
-    facts: frozenset[str] = field(default_factory=frozenset[str])
-    messages: frozenset[str] = field(default_factory=frozenset[str])
-    """What was said and answered with these."""
-    replies: frozenset[str] = field(default_factory=frozenset[str])
-    """Of messages: the reply's words alone. The turn stays, in a place where nobody forgot it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerContent:
-    """The whole file, read."""
-
-    forgettings: tuple[Forgetting, ...] = ()
-    """By number."""
-    done: frozenset[int] = frozenset()
-
-    @property
-    def last(self) -> int:
-        return self.forgettings[-1].number if self.forgettings else 0
-
-    def effective(self, *known: int) -> tuple[Forgetting, ...]:
-        """The forgettings that were committed: each `done` number, each of `known` (the numbers that
-        databases hold), and those that they came after."""
-        by_number = {each.number: each for each in self.forgettings}
-        found: set[int] = set()
-        for start in (*self.done, *known):
-            number = start
-            while number in by_number and number not in found:
-                found.add(number)
-                number = by_number[number].after
-        return tuple(by_number[number] for number in sorted(found))
 
 
 class ForgetLedger:
@@ -81,14 +35,14 @@ class ForgetLedger:
         self.path = path
         self._older = tuple(older)
         self._key = hmac.digest(pepper, b"forget-ledger:v1", "sha256")
-        self._clock = clock
+        self.clock = clock
         self.key_id = self._hash("key")[:8]
 
     def under(self, key_id: str) -> "ForgetLedger | None":
         """The ledger as it makes names with that key. None: the key is none of ours."""
         if key_id == self.key_id:
             return self
-        known = (ForgetLedger(self.path, pepper, self._clock) for pepper in self._older)
+        known = (ForgetLedger(self.path, pepper, self.clock) for pepper in self._older)
         return next((each for each in known if each.key_id == key_id), None)
 
     def account(self, channel: str, app_id: str, openid: str) -> str:
@@ -116,27 +70,27 @@ class ForgetLedger:
         facts: Iterable[str] = (),
         messages: Iterable[str] = (),
         replies: Iterable[str] = (),
+        act: Act | None = None,
     ) -> int:
         """Write a line and sync it. `stamp` is the number that the database holds. Returns the new one.
 
         Call it inside the transaction. Raises StoreUnavailable: then nothing may be forgotten yet.
         """
         number = max(stamp, self._tail().last) + 1
-        line: dict[str, Any] = {
-            "n": number,
-            "after": stamp,
-            "at": self._clock.now().isoformat(timespec="seconds"),
-            "key": self.key_id,
-        }
-        named = {
-            "accounts": accounts,
-            "places": places,
-            "facts": facts,
-            "messages": messages,
-            "replies": replies,
-        }
-        line |= {kind: sorted(names) for kind, names in named.items() if names}
-        self._append(line)
+        line = Forgetting(
+            number=number,
+            after=stamp,
+            key_id=self.key_id,
+            at=self.clock.now().isoformat(timespec="seconds"),
+            version=FORMAT,
+            accounts=frozenset(accounts),
+            places=frozenset(places),
+            facts=frozenset(facts),
+            messages=frozenset(messages),
+            replies=frozenset(replies),
+            act=act,
+        )
+        self._append(write_entry(line))
         return number
 
     def confirm(self, stamp: int) -> None:
@@ -185,7 +139,11 @@ class ForgetLedger:
                 if "done" in entry:
                     done.add(int(entry["done"]))
                 else:
-                    forgettings.append(_forgetting(entry))
+                    forgettings.append(read_entry(entry))
+            except TooNew as error:
+                raise ConfigurationError(
+                    str(self.path), f"第 {number} 行是更新的程序写的", "升级程序再用这个数据文件夹"
+                ) from error
             except (ValueError, KeyError, TypeError) as error:
                 raise self._refusal(f"第 {number} 行看不懂") from error
         return LedgerContent(
@@ -241,20 +199,6 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _forgetting(entry: dict[str, Any]) -> Forgetting:
-    return Forgetting(
-        number=int(entry["n"]),
-        after=int(entry["after"]),
-        key_id=str(entry["key"]),
-        at=str(entry["at"]),
-        accounts=frozenset(entry.get("accounts", ())),
-        places=frozenset(entry.get("places", ())),
-        facts=frozenset(entry.get("facts", ())),
-        messages=frozenset(entry.get("messages", ())),
-        replies=frozenset(entry.get("replies", ())),
-    )
 
 
 def _end_of_last_line(descriptor: int) -> int:

@@ -19,7 +19,11 @@ house: House = app.state.house
 async def serve() -> None:
     if port := house.settings.console_port:
         token = house.settings.console.token
-        more = [extract_route(token, _product_names)] if token else []
+        door = house.phone_door
+        more = [
+            *([extract_route(token, _product_names)] if token else []),
+            *([door.route] if door is not None else []),
+        ]
         house.keep_running("console", ConsoleServer(make_app(house.watch, more), port).run)
 
 

@@ -3,8 +3,8 @@
 Invariant: an errcode comes with HTTP 200, as WeChat's do; each call is recorded with what it was answered.
 
 Endpoints: `stable_token`, `token`, `message/custom/send`, `message/custom/typing`, `user/info`,
-`media/upload`, `media/get`, `clear_quota`, `get_current_autoreply_info`; and `/picture/ID`, where PicUrl
-points to.
+`media/upload`, `media/get`, `clear_quota`, `get_current_autoreply_info`; of the owner's mini-program
+`/sns/jscode2session` and `/wxa/business/getuserphonenumber`; and `/picture/ID`, where PicUrl points to.
 """
 
 import json
@@ -19,11 +19,13 @@ from .errcodes import ApiRefusal, error_json
 from .faults import ApiFault, Faults
 from .in_process import InProcessTransport
 from .media import Media
+from .mini_program import MiniProgram
 from .people import People
 from .tokens import Tokens
 from .wire import LoopbackServer, Request, Response
 
 PREFIX = "/cgi-bin/"
+LOGIN, PHONE = "sns/jscode2session", "wxa/business/getuserphonenumber"
 PICTURES = "/picture/"
 
 Answer: TypeAlias = Mapping[str, Any] | Response
@@ -47,12 +49,20 @@ class Call:
 
 class Api:
     def __init__(
-        self, account: Account, people: People, media: Media, clock: Clock, *, port: int = 0
+        self,
+        account: Account,
+        people: People,
+        media: Media,
+        clock: Clock,
+        *,
+        mini_program: MiniProgram | None = None,
+        port: int = 0,
     ) -> None:
         self.tokens = Tokens()
         self.faults = Faults()
         self.calls: list[Call] = []
         self._account = account
+        self._mini_program = mini_program
         self._people = people
         self._media = media
         self._clock = clock
@@ -69,6 +79,9 @@ class Api:
             "clear_quota": ("POST", lambda _: error_json(0)),
             "get_current_autoreply_info": ("GET", self._autoreply),
         }
+        if mini_program is not None:
+            self._endpoints[LOGIN] = ("GET", lambda request: mini_program.session(request.query))
+            self._endpoints[PHONE] = ("POST", lambda request: mini_program.phone(_read_json(request.body)))
 
     @property
     def base_url(self) -> str:
@@ -96,7 +109,7 @@ class Api:
     async def _handle(self, request: Request) -> Response:
         if request.path.startswith(PICTURES):
             return self._picture(request)
-        path = request.path.removeprefix(PREFIX)
+        path = _endpoint_of(request.path)
         fault = self.faults.next_for(path)
         if fault is not None:
             await self._clock.sleep(fault.delay_seconds)
@@ -120,15 +133,20 @@ class Api:
     def _answer(self, path: str, request: Request) -> Answer:
         """Raises ApiRefusal."""
         method, endpoint = self._endpoints.get(path, ("", None))
-        if endpoint is None or not request.path.startswith(PREFIX):
+        if endpoint is None:
             raise ApiRefusal(40066)
         if request.method != method:
             raise ApiRefusal(43001 if method == "GET" else 43002)
-        if not path.endswith("token"):
-            self.tokens.check(request.query.get("access_token", ""), self._clock.now())
+        if path != LOGIN and not path.endswith("token"):
+            self._check_token(path, request.query.get("access_token", ""))
             if not self._account.is_permitted(path):
                 raise ApiRefusal(48001)
         return endpoint(request)
+
+    def _check_token(self, path: str, token: str) -> None:
+        of_mini_program = self._mini_program if path == PHONE else None
+        tokens = self.tokens if of_mini_program is None else of_mini_program.tokens
+        tokens.check(token, self._clock.now())
 
     def _record(self, path: str, request: Request, errcode: int, status: int) -> None:
         is_json = not request.content_type.startswith("multipart/")
@@ -139,31 +157,36 @@ class Api:
 
     def _stable_token(self, request: Request) -> Answer:
         fields = _read_json(request.body)
-        self._check_account(request, fields)
+        tokens = self._check_account(request, fields)
         is_forced = fields.get("force_refresh") is True
-        token, seconds = self.tokens.stable(self._clock.now(), is_forced=is_forced)
+        token, seconds = tokens.stable(self._clock.now(), is_forced=is_forced)
         return {"access_token": token, "expires_in": seconds}
 
     def _token(self, request: Request) -> Answer:
-        self._check_account(request, request.query)
-        token, seconds = self.tokens.plain(self._clock.now())
+        tokens = self._check_account(request, request.query)
+        token, seconds = tokens.plain(self._clock.now())
         return {"access_token": token, "expires_in": seconds}
 
-    def _check_account(self, request: Request, fields: Mapping[str, Any]) -> None:
+    def _check_account(self, request: Request, fields: Mapping[str, Any]) -> Tokens:
+        """Whose token is asked for."""
         if fields.get("grant_type") != "client_credential":
             raise ApiRefusal(40002)
         if not fields.get("appid"):
             raise ApiRefusal(41002)
         if not fields.get("secret"):
             raise ApiRefusal(41004)
-        if fields["appid"] != self._account.app_id:
+        app, tokens = self._account, self.tokens
+        if self._mini_program is not None and fields["appid"] == self._mini_program.app_id:
+            app, tokens = self._mini_program, self._mini_program.tokens
+        if fields["appid"] != app.app_id:
             raise ApiRefusal(40013)
-        if fields["secret"] != self._account.app_secret:
+        if fields["secret"] != app.app_secret:
             raise ApiRefusal(40125)
         allowed = self._account.ip_whitelist
         if allowed is not None and request.peer not in allowed:
             address = f"{request.peer} ipv6 ::ffff:{request.peer}"
             raise ApiRefusal(40164, f"invalid ip {address}, not in whitelist")
+        return tokens
 
     def _send(self, request: Request) -> Answer:
         refuse_escapes(request.body)
@@ -215,6 +238,14 @@ class Api:
         except ApiRefusal:
             return Response(status=404, content_type="text/plain")
         return Response(content_type=medium.content_type, body=medium.content)
+
+
+def _endpoint_of(path: str) -> str:
+    """As `Call.path` has it; as it is where it is none's."""
+    if path in (f"/{LOGIN}", f"/{PHONE}"):
+        return path[1:]
+    endpoint = path.removeprefix(PREFIX)
+    return path if endpoint in (LOGIN, PHONE) else endpoint
 
 
 def _read_json(body: bytes) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from .api import PICTURES, Api
 from .clock import Clock, SystemClock
 from .deliveries import Attempt, Courier, Outcome, Schedule
 from .media import Media
+from .mini_program import MiniProgram
 from .outgoing import Callback, Transport
 from .people import People, Sight
 from .posts import Post, Value, post_in, xml_of
@@ -57,13 +58,16 @@ class WeChatServer(Speaking):
         now: Callable[[], float] = time.time,
         clock: Clock | None = None,
         api_port: int = 0,
+        mini_app_id: str = "wxmini0000000001",
+        mini_app_secret: str = "",
     ) -> None:
         """`aes_key`: the 43 characters. `mode`: plain without a key, safe with one, unless said otherwise.
 
         `app_secret`: with one, the API listens on `api_port` (0: a free one) while the context is open.
         `timeout_seconds`: short for a schedule that drops and retries after that long; `schedule` wins.
         `transport`: for example `httpx.ASGITransport(app=app)`; None opens a connection for each post.
-        `clock` wins over `now`, which only tells the time of day.
+        `clock` wins over `now`, which only tells the time of day. `mini_app_secret`: with one, the API is also that
+        of a mini-program, bound as the account is.
         """
         self._check_mode(aes_key or "", mode)
         self.account = Account(
@@ -83,7 +87,21 @@ class WeChatServer(Speaking):
         self.clock = clock or SystemClock(now)
         self.people = People(self.clock)
         self.media = Media(self.clock)
-        self.api = Api(self.account, self.people, self.media, self.clock, port=api_port)
+        self.mini_program = MiniProgram(
+            app_id=mini_app_id,
+            app_secret=mini_app_secret,
+            people=self.people,
+            clock=self.clock,
+            is_bound=is_bound,
+        )
+        self.api = Api(
+            self.account,
+            self.people,
+            self.media,
+            self.clock,
+            mini_program=self.mini_program if mini_app_secret else None,
+            port=api_port,
+        )
         self._is_api_open = False
         self._callback = Callback(url, transport)
         self._deliveries: dict[int, Delivery] = {}

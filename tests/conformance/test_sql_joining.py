@@ -7,6 +7,7 @@ import pytest
 
 from bot.conversation.errors import RejectedInput
 from bot.conversation.message import AccountKey
+from bot.storage.sql.departing import SqlDeparting
 from identity.model import Account, ConflictKind, Decision
 from tests.integration.database_fixture import Stores, a_key, open_stores
 
@@ -222,7 +223,7 @@ async def test_who_leaves_is_a_newcomer_with_every_account(stores: Stores) -> No
     await stores.accounts.link_phone(stranger.id, OTHER_PHONE, 1, "otp")
     await stores.accounts.mark_greeted(owner.id)
     await stores.accounts.mark_greeted(stranger.id)
-    assert await stores.accounts.leave(owner.person) == 2
+    await SqlDeparting(stores.database, stores.clock).depart(owner.person)
     left = [await now(stores, account) for account in (owner, mover)]
     assert len({account.person for account in (*left, owner)}) == 3
     assert [(each.unionid, each.is_greeted, each.is_open) for each in left] == [("", False, False)] * 2

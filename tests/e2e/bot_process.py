@@ -5,6 +5,7 @@ import os
 import secrets
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ import httpx
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 60.0
 """A hang guard, not a measure: a loaded CI machine takes several seconds to import everything."""
+IDLE_SECONDS = 20.0
+"""A hang guard too."""
 
 WECHAT_TOKEN = secrets.token_hex(16)
 """Made anew: `jide doctor` looks for the settings' secrets in tracked files."""
@@ -90,6 +93,21 @@ class BotProcess:
             return process.returncode if process else 0
         process.send_signal(how)
         return await asyncio.to_thread(process.wait, 40)
+
+    async def until_idle(self) -> None:
+        """Every job done and every fact embedded."""
+        async with asyncio.timeout(IDLE_SECONDS):
+            while self._count("SELECT count(*) FROM job") or self._count(
+                "SELECT count(*) FROM fact WHERE model = ''"
+            ):
+                await asyncio.sleep(0.05)
+
+    def _count(self, query: str) -> int:
+        connection = sqlite3.connect(self.data / "jide.db", timeout=10)
+        try:
+            return connection.execute(query).fetchone()[0]
+        finally:
+            connection.close()
 
     def cli(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run `jide …` beside the bot, with the same settings."""

@@ -62,7 +62,7 @@ async def test_a_turn_is_consolidated_after_the_reply(start_bot: StartBot, model
     bot = await start_bot(**model_settings(model))
     async with wechat_of(bot) as wechat:
         await wechat.say("oEightySix", "我对芒果过敏，有什么水果推荐？")
-        await _until_idle(bot)
+        await bot.until_idle()
         seen = await wechat.say("oEightySix", "/我的记忆")
     assert "我对芒果过敏" in seen.text
 
@@ -76,7 +76,7 @@ async def test_clearing_leaves_no_byte_and_nobody_else_changed(
         await wechat.say("oOther", "记住：我叫九七，我对牛奶过敏")
         await wechat.say("oEightySix", f"记住：我的暗号是{CANARY}")
         await wechat.say("oEightySix", f"我刚才说的{CANARY}是什么意思？")
-        await _until_idle(bot)
+        await bot.until_idle()
         vector = _newest_vector(bot, CANARY)
         needles = _disguises(CANARY) | {"vector": vector}
         assert _found(bot, needles), "the scan must be able to find it"
@@ -100,7 +100,7 @@ async def test_forgetting_beside_the_running_bot_cleans_the_next_prompt(
         await wechat.say("oEightySix", f"记住：我的暗号是{CANARY}")
         await wechat.say("oEightySix", "我的暗号是什么？")
         assert CANARY in _question_prompt(model, "我的暗号是什么")
-        await _until_idle(bot)
+        await bot.until_idle()
         forgotten = await asyncio.to_thread(bot.cli, "memory", "forget", "wechat:oEightySix", "--yes")
         assert forgotten.returncode == 0, forgotten.stderr
         model.reset()
@@ -113,23 +113,6 @@ def _question_prompt(model: OpenAiServer, question: str) -> str:
     prompts = [prompt for prompt in model.prompts() if question in prompt]
     assert prompts, model.prompts()
     return prompts[0]
-
-
-async def _until_idle(bot: BotProcess) -> None:
-    """Every job done and every fact embedded."""
-    async with asyncio.timeout(20):
-        while _count(bot, "SELECT count(*) FROM job") or _count(
-            bot, "SELECT count(*) FROM fact WHERE model = ''"
-        ):
-            await asyncio.sleep(0.05)
-
-
-def _count(bot: BotProcess, query: str) -> int:
-    connection = sqlite3.connect(bot.data / "jide.db", timeout=10)
-    try:
-        return connection.execute(query).fetchone()[0]
-    finally:
-        connection.close()
 
 
 def _newest_vector(bot: BotProcess, word: str) -> bytes:

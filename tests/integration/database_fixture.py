@@ -18,6 +18,7 @@ from bot.storage.sql.inbox import SqlInbox
 from bot.storage.sql.jobs import SqlJobs
 from bot.storage.sql.ledger import SqlLedger
 from bot.storage.sql.link_codes import SqlLinkCodes
+from bot.storage.sql.phone_codes import SqlPhoneCodes
 from bot.storage.sql.scopes import bar_older_work
 from bot.storage.sql.statements import Row
 from identity.model import Account
@@ -63,6 +64,7 @@ class Stores:
     audit: SqlAudit
     accounts: SqlAccounts
     link_codes: SqlLinkCodes
+    phone_codes: SqlPhoneCodes
 
     async def account(self, name: str, unionid: str = "") -> Account:
         return await self.accounts.create_account(a_key(name), unionid)
@@ -100,6 +102,7 @@ async def open_stores(folder: Path) -> AsyncIterator[Stores]:
             audit=SqlAudit(database, clock),
             accounts=SqlAccounts(database, clock),
             link_codes=SqlLinkCodes(database),
+            phone_codes=SqlPhoneCodes(database),
         )
 
 

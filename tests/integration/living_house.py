@@ -15,7 +15,7 @@ from bot.conversation.turn import Turn
 from bot.delivery import GoesOn, SendOutcome, Sent
 from bot.ports import Delivery
 from bot.settings import Settings
-from bot.settings_groups import EmbeddingSettings, LlmSettings
+from bot.settings_groups import EmbeddingSettings, LlmSettings, RedisSettings
 from bot.settings_memory import MemorySettings
 from identity.model import Account
 from simulators.openai import OpenAiServer
@@ -178,7 +178,7 @@ OpenHouse = Callable[..., Coroutine[Any, Any, LivingHouse]]
 
 @asynccontextmanager
 async def neighbourhood(folder: Path) -> AsyncGenerator[OpenHouse]:
-    """`await open_house(faq=…, has_model=False, consent="off", superusers=(…))`."""
+    """`await open_house(faq=…, has_model=False, consent="off", superusers=(…), redis_url=…)`."""
     opened: list[LivingHouse] = []
     async with OpenAiServer() as model:
 
@@ -191,6 +191,8 @@ async def neighbourhood(folder: Path) -> AsyncGenerator[OpenHouse]:
             superusers: tuple[str, ...] = (),
             ai_label: bool = False,
             timeout_seconds: float = 30.0,
+            redis_url: str = "",
+            keep_after_leaving_days: int = 7,
         ) -> LivingHouse:
             data = folder / f"数据 {len(opened)}"
             data.mkdir(exist_ok=True)
@@ -202,7 +204,14 @@ async def neighbourhood(folder: Path) -> AsyncGenerator[OpenHouse]:
                 ai_label=ai_label,
                 llm=llm if has_model else LlmSettings(),
                 embedding=EmbeddingSettings(base_url=model.base_url, model="hashed", deadline_seconds=10),
-                memory=MemorySettings.model_validate({"consent": consent, **(memory or {})}),
+                memory=MemorySettings.model_validate(
+                    {
+                        "consent": consent,
+                        "keep_after_leaving_days": keep_after_leaving_days,
+                        **(memory or {}),
+                    }
+                ),
+                redis=RedisSettings(url=redis_url),
             )
             living = LivingHouse(settings, model)
             opened.append(living)

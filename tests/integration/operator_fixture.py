@@ -54,6 +54,13 @@ class Operator:
         done = self.types("chat", "--as", account, typed=f"{text}\n")
         assert done.exit_code == 0, done.output
 
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Also to change what no command changes."""
+        with sqlite3.connect(self.data / "jide.db") as connection:
+            found = connection.execute(sql).fetchall()
+        connection.close()
+        return found
+
     def count(self, table: str) -> int:
         with sqlite3.connect(self.data / "jide.db") as connection:
             found = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]

@@ -230,6 +230,10 @@ BROKEN: dict[str, tuple[Callable[[SetUp], object], str, str, str]] = {
         lambda good: good.write("forgotten.jsonl", "一封信\n"),
         *("ledger", "第 1 行看不懂", "副本"),
     ),
+    "a ledger of a newer program": (
+        lambda good: good.write("forgotten.jsonl", '{"v":3,"n":1,"after":0,"at":"","key":"k"}\n'),
+        *("ledger", "第 1 行是更新的程序写的", "升级程序"),
+    ),
 }
 
 

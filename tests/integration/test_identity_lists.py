@@ -1,12 +1,14 @@
 """Lists of the operator: customers with phones, openids that WeChat changed."""
 
 import json
+import sqlite3
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from identity.lists import Moved
 from tests.integration.operator_fixture import Operator, operator
 
 __all__ = ["operator"]
@@ -90,13 +92,67 @@ def test_openids_that_wechat_changed(operator: Operator, tmp_path: Path) -> None
     assert operator.count("conflict") == 1
 
 
+def shown(operator: Operator, address: str) -> tuple[int, set[str]]:
+    """The person of an account, and what they remember."""
+    document = operator.reads("memory", "show", address)
+    return document["person"], {fact["text"] for fact in document["facts"]}
+
+
+def rows(operator: Operator, sql: str) -> list[Any]:
+    connection = sqlite3.connect(operator.data / "jide.db")
+    try:
+        return connection.execute(sql).fetchall()
+    finally:
+        connection.close()
+
+
+def migrated(operator: Operator, file: str, *more: str) -> dict[str, int]:
+    """The outcomes that occurred."""
+    done = operator.reads("identity", "migrate", file, *more)
+    assert done["bad"] == []
+    return {each.value: done[each.value] for each in Moved if done[each.value]}
+
+
 def test_a_new_openid_that_wrote_already_joins_the_old_one(operator: Operator, tmp_path: Path) -> None:
-    imported(operator, write(tmp_path / "a.csv", "openid,phone\noA,13800138000\n"))
-    operator.says("你好", "wechat:oNewA")
-    app = json.loads(operator.gets("memory", "show", "wechat:oNewA", "--json"))
+    operator.says("记住：我对花生过敏", "wechat:oA")
+    operator.says("记住：我喜欢爬山", "wechat:oNewA")
+    operator.says("记住：我喜欢下棋", "wechat:oB")
+    (before, old), (own, new) = shown(operator, "wechat:oA"), shown(operator, "wechat:oNewA")
+    assert before != own and not old & new
     file = write(tmp_path / "list.csv", "ori_openid,new_openid\noA,oNewA\n")
-    done = operator.reads("identity", "migrate", file)
-    assert done["renamed"] + done["joined"] == 1, app
+    assert migrated(operator, file) == {"joined": 1}
+    both = old | new
+    assert len(both) == 2
+    assert shown(operator, "wechat:oNewA") == shown(operator, "wechat:oA") == (before, both)
+    assert shown(operator, "wechat:oB")[1] == {"我喜欢下棋"}
+    merges = rows(operator, "SELECT from_person, to_person, reason FROM merge")
+    assert merges == [(own, before, "changeopenid")]
+    assert migrated(operator, file) == {"done": 1}
+    assert rows(operator, "SELECT from_person, to_person, reason FROM merge") == merges
+
+    operator.gets("identity", "undo", "1", "--yes")
+    assert shown(operator, "wechat:oNewA") == (own, new)
+
+
+def test_an_openid_of_another_official_account_is_taken_over(
+    operator: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first writes before the migration alone, the second also after it."""
+    with monkeypatch.context() as earlier:
+        earlier.setenv(APP[0], "wxbefore00000001")
+        operator.says("记住：我对花生过敏", "wechat:oA")
+        operator.says("记住：我喜欢下棋", "wechat:oB")
+    operator.says("记住：我喜欢爬山", "wechat:oNewB")
+    person, facts = shown(operator, "wechat:oA")
+    other = shown(operator, "wechat:oB")[1]
+    file = write(tmp_path / "list.csv", "ori_openid,new_openid\noA,oNewA\noB,oNewB\n")
+    assert not {"renamed", "joined"} & migrated(operator, file).keys(), "without --from: another account's"
+    assert migrated(operator, file, "--from", "wxbefore00000001") == {"renamed": 1, "joined": 1}
+    assert shown(operator, "wechat:oNewA") == (person, facts)
+    assert "没有找到" in operator.is_refused("memory", "show", "wechat:oA")
+    assert other < shown(operator, "wechat:oNewB")[1]
+    moved = rows(operator, "SELECT app_id, openid FROM account WHERE openid LIKE '%A'")
+    assert moved == [(APP[1], "oNewA")]
 
 
 def test_a_new_pepper_by_command(operator: Operator, tmp_path: Path) -> None:

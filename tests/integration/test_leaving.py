@@ -8,13 +8,15 @@ import pytest
 
 from bot.conversation.message import Kind
 from bot.ports import DeliveryState
+from bot.secrets_file import PepperFile
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql.backup import make_backup
 from bot.storage.sql.exporting import export_person
 from bot.storage.sql.parking import SqlParking
 from bot.storage.sql.restoring import restore
+from identity.directory import Proof
 from identity.model import Account
-from tests.integration.living_house import WECHAT, LivingHouse, OpenHouse, neighbourhood
+from tests.integration.living_house import QQ, WECHAT, LivingHouse, OpenHouse, neighbourhood
 from tests.memory_stage import DIMENSION, GROUP, MODEL, PRIVATE, Stage, open_stage, traces, vector_of
 
 CANARY = "金丝雀七三一九对坚果过敏"
@@ -218,3 +220,42 @@ async def test_a_bot_that_leaves_a_group_leaves_its_memory(open_house: OpenHouse
     await told(living)
     await living.say("", kind=Kind.UNFOLLOW, channel=WECHAT, group="g")
     assert CANARY in "".join(await living.facts(channel=WECHAT))
+
+
+async def test_kept_for_no_days_it_is_gone_when_they_leave(open_house: OpenHouse, tmp_path: Path) -> None:
+    living = await open_house(has_model=False, keep_after_leaving_days=0)
+    folder = living.house.settings.data_folder
+    await told(living)
+    await living.greet("li")
+    await living.say("记住我喜欢爬山")
+    for channel in (WECHAT, QQ):
+        await living.house.directory.prove_phone(
+            await living.account(channel=channel), "13800138000", Proof.IMPORT
+        )
+    archive, other = tmp_path / "older.tar.gz", tmp_path / "restored"
+    make_backup(folder, archive, living.clock.now())
+    assert traces(folder, CANARY) != set()
+
+    await happens(living, Kind.UNFOLLOW)
+    assert traces(folder, CANARY) == set(), "no sweep is waited for"
+    assert await living.facts() == ["我喜欢爬山"], "another account's"
+    assert "要恢复" not in await happens(living, Kind.FOLLOW)
+    assert await living.facts(channel=WECHAT) == ["我喜欢爬山"]
+
+    other.mkdir()
+    copied = other / "forgotten.jsonl"
+    copied.write_bytes((folder / "forgotten.jsonl").read_bytes())
+    pepper = PepperFile(folder).read().current
+    restore(archive, other, ForgetLedger(copied, pepper, living.clock), living.clock.now())
+    assert traces(other, CANARY) == set() != traces(other, "喜欢爬山")
+
+
+async def test_kept_for_no_days_a_crash_in_between_is_made_good_by_the_next_sweep(
+    open_house: OpenHouse,
+) -> None:
+    living = await open_house(has_model=False, keep_after_leaving_days=0)
+    await told(living)
+    await living.house.stores.parking.park((await living.account(channel=WECHAT)).id)
+    assert traces(living.house.settings.data_folder, CANARY) != set()
+    assert await living.house.leaving.sweep() == 1
+    assert traces(living.house.settings.data_folder, CANARY) == set()

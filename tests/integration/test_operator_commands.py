@@ -115,6 +115,30 @@ def test_any_value_is_read_back_as_it_was_written(operator: Operator, value: str
     assert quoted("wx0123") == "wx0123"
 
 
+def test_a_restore_tells_who_left_and_parted_since(operator: Operator) -> None:
+    for name in ("oA", "oB", "oC", "oD"):
+        operator.says("记住：我喜欢爬山", f"wechat:{name}")
+    operator.rows("UPDATE account SET person_id = 1 WHERE openid = 'oB'")
+    archive = str(operator.project / "备份.tar.gz")
+    operator.gets("backup", archive)
+    for text, name in (("/解绑", "oB"), ("/注销", "oC")):
+        operator.says(f"{text}\n确认", f"wechat:{name}")
+    assert operator.rows("SELECT count(DISTINCT person_id) FROM account") == [(4,)]
+    said = operator.gets("restore", archive, "--yes")
+    assert "注销的账号 1 个，分开的账号 1 个" in said and "取消关注" not in said
+    told = operator.reads("restore", archive, "--yes")
+    assert (told["left_again"], told["parted_again"], told["unsubscribed_again"]) == (1, 1, 0)
+    assert told["forgettings_replayed"] == 1
+    assert operator.rows("SELECT count(DISTINCT person_id) FROM account") == [(4,)]
+    assert [name for (name,) in operator.rows(HOLDERS)] == ["oA", "oB", "oD"]
+    (ledger,) = [
+        each
+        for each in json.loads(operator.types("doctor", "--json").stdout)["findings"]
+        if each["check"] == "ledger"
+    ]
+    assert ledger["level"] == "ok", "a ledger that holds acts"
+
+
 def test_a_backup_brings_back_what_was_and_not_what_was_forgotten(operator: Operator) -> None:
     operator.says("记住：我对花生过敏")
     operator.says("记住：我喜欢爬山", "wechat:oB")
@@ -274,6 +298,9 @@ def test_systemd_takes_the_unit(tmp_path: Path) -> None:
     assert "jide.service" not in ran.stderr, ran.stderr
 
 
+HOLDERS = """
+SELECT openid FROM fact JOIN shelf ON shelf.id = shelf_id JOIN account ON account.id = account_id ORDER BY openid
+"""
 FAQ = """
 - id: refund
   match: contains

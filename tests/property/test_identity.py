@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from bot.conversation.errors import RejectedInput
 from bot.conversation.message import AccountKey
 from bot.memory.fact import Fact
+from bot.storage.sql.departing import SqlDeparting
 from bot.storage.sql.link_codes import SqlLinkCodes
 from bot.storage.sql.parking import SqlParking
 from bot.storage.sql.turn_window import SqlTurnWindow
@@ -136,6 +137,7 @@ class World:
     linking: Linking
     window: SqlTurnWindow
     parking: SqlParking
+    departing: SqlDeparting
     runner: asyncio.Runner
     numbers: Iterator[int] = field(default_factory=itertools.count)
 
@@ -156,6 +158,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
                 linking=linking,
                 window=SqlTurnWindow(stage.database, limit=100),
                 parking=SqlParking(stage.database, stage.clock),
+                departing=SqlDeparting(stage.database, stage.clock),
                 runner=runner,
             )
         runner.run(opened.__aexit__(None, None, None))
@@ -339,9 +342,7 @@ class Play:
 
     async def leave(self, act: Act) -> None:
         who = act[1]
-        person = (await self.account(who)).person
-        await self.stage.facts.clear_person(person)
-        await self.stage.accounts.leave(person)
+        await self.world.departing.depart((await self.account(who)).person)
         self._cleared(who)
         for each in self.model.together(who):
             self.model.person[each], self.model.moves[each] = next(self.model.labels), []

@@ -8,6 +8,7 @@ import pytest
 
 from bot.conversation.errors import ConfigurationError, StoreUnavailable
 from bot.storage.forget_ledger import ForgetLedger
+from bot.storage.ledger_lines import Act, ActKind, read_entry, write_entry
 
 PEPPER = b"p" * 32
 
@@ -127,3 +128,38 @@ def test_a_place_is_noted_by_its_name_alone(ledger: ForgetLedger) -> None:
     (noted,) = ledger.read().effective()
     assert (noted.places, noted.accounts) == ({name}, frozenset())
     assert "777000777" not in ledger.path.read_text()
+
+
+@pytest.mark.parametrize("kind", ActKind)
+def test_an_act_is_read_as_it_was_written(ledger: ForgetLedger, kind: ActKind) -> None:
+    act = Act(kind=kind, who=frozenset({"a", "b"}), others=frozenset({"c"}), at=1_767_322_800_000)
+    ledger.begin(0, accounts=["a"], act=act)
+    ledger.begin(1, act=Act(kind=kind, who=frozenset({"a"})))
+    both, alone = ledger.read().forgettings
+    assert (both.act, both.accounts, both.deletes, both.version) == (act, {"a"}, True, 2)
+    assert alone.act == Act(kind=kind, who=frozenset({"a"})) and not alone.deletes
+    lines = [json.loads(line) for line in ledger.path.read_text().splitlines()]
+    assert [write_entry(read_entry(line)) for line in lines] == lines
+
+
+def test_a_line_from_before_there_were_acts_is_read_and_written_as_it_is() -> None:
+    line = {"n": 1, "after": 0, "at": "2026-03-01", "key": "k", "facts": ["f"], "messages": ["m"]}
+    assert read_entry(line).version == 1 and read_entry(line).act is None
+    assert write_entry(read_entry(line)) == line
+
+
+def test_a_newer_line_is_refused_with_the_fix_and_nothing_is_forgotten_on_it(ledger: ForgetLedger) -> None:
+    ledger.begin(0, accounts=["a"])
+    with ledger.path.open("a") as file:
+        file.write('{"v":3,"n":2,"after":1,"at":"","key":"k","act":"left"}\n')
+    with pytest.raises(ConfigurationError, match="第 2 行是更新的程序写的") as raised:
+        ledger.read()
+    assert "升级" in raised.value.fix
+    with pytest.raises(StoreUnavailable):
+        ledger.begin(2, accounts=["b"])
+
+
+def test_an_act_that_nobody_knows_is_damage(ledger: ForgetLedger) -> None:
+    ledger.path.write_text('{"v":2,"n":1,"after":0,"at":"","key":"k","act":"sold","who":["a"]}\n')
+    with pytest.raises(ConfigurationError, match="第 1 行看不懂"):
+        ledger.read()

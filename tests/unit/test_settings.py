@@ -100,6 +100,10 @@ def test_a_secret_is_never_shown():
         ({"LLM__API_KEY": "k"}, "LLM__BASE_URL"),
         ({"LLM__BASE_URL": "http://127.0.0.1:1"}, "LLM__MODEL"),
         ({"EMBEDDING__MODEL": "m"}, "EMBEDDING__BASE_URL"),
+        ({"IDENTITY__OTP_WEBHOOK": "https://sms.example.com"}, "IDENTITY__OTP_SECRET"),
+        ({"IDENTITY__OTP_SECRET": "s"}, "IDENTITY__OTP_WEBHOOK"),
+        ({"WECHAT__MINI_APP_ID": "wx1"}, "WECHAT__MINI_APP_SECRET"),
+        ({"IDENTITY__PORT_TOKEN": "t"}, "WECHAT__MINI_APP_ID"),
     ],
 )
 def test_half_an_account_is_refused(given, missing):
@@ -194,14 +198,69 @@ def test_every_secret_is_known_to_the_log():
         "EMBEDDING__MODEL": "m",
         "EMBEDDING__API_KEY": "secret-6",
         "ALERTS__URLS": "json://secret-11",
-        "MEMORY__API_KEY": "secret-12",
-        "CONSOLE__TOKEN": "secret-13-of-a-length",
+        "WECHAT__MINI_APP_ID": "wxmini",
+        "WECHAT__MINI_APP_SECRET": "secret-12",
+        "IDENTITY__OTP_WEBHOOK": "https://h/secret-13",
+        "IDENTITY__OTP_SECRET": "secret-14",
+        "IDENTITY__PORT_TOKEN": "secret-15",
+        "MEMORY__API_KEY": "secret-16",
+        "CONSOLE__TOKEN": "secret-17-of-a-length",
     }
     hidden = {key for key, field in known_fields().items() if not field.repr}
     of_more = {"secret-8", "secret-9"}
     expected = {given[key] for key in hidden - {"WECHAT__MORE_ACCOUNTS"}} | of_more
     assert set(read(**given).secrets) == expected
     assert read().secrets == ()
+
+
+class TestIdentity:
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "https://sms.example.com/jide/",
+            "https://user:key@sms.example.com:8443/a?b=c",
+            "http://127.0.0.1:9000/otp",
+            "http://localhost/otp",
+            "http://[::1]:9000/",
+        ],
+    )
+    def test_a_webhook_is_taken_as_it_is_written(self, url: str):
+        settings = read(IDENTITY__OTP_WEBHOOK=url, IDENTITY__OTP_SECRET="1e5")
+        assert (settings.identity.otp_webhook, settings.identity.otp_secret) == (url, "1e5")
+
+    @pytest.mark.parametrize(
+        ("url", "problem"),
+        [
+            ("http://sms.example.com/jide", "不能不加密"),
+            ("http://127.0.0.1.example.com/", "不能不加密"),
+            ("http://127.0.0.1@example.com/", "不能不加密"),
+            ("http://localhost.example.com/", "不能不加密"),
+            ("http://0.0.0.0/", "不能不加密"),
+            ("http://10.0.0.5/", "不能不加密"),
+            ("sms.example.com/jide", "不是 https://"),
+            ("ftp://sms.example.com/", "不是 https://"),
+            ("https://", "不是 https://"),
+            ("https://[::1/", "不是 https://"),
+            ("https://sms.example.com:99999/", "不是 https://"),
+            ("https://sms.example.com/a b", "不是 https://"),
+        ],
+    )
+    def test_a_number_leaves_encrypted_or_not_at_all(self, url: str, problem: str):
+        error = refused(IDENTITY__OTP_WEBHOOK=url, IDENTITY__OTP_SECRET="s")
+        assert error.key == "IDENTITY__OTP_WEBHOOK" and problem in str(error)
+
+    def test_a_door_on_a_port_that_is_closed_is_doubted(self):
+        given = {
+            "IDENTITY__PORT_TOKEN": "t",
+            "WECHAT__MINI_APP_ID": "wxmini",
+            "WECHAT__MINI_APP_SECRET": "s",
+        }
+        assert not any("IDENTITY__PORT_TOKEN" in doubt for doubt in read(**given).doubts)
+        assert any("IDENTITY__PORT_TOKEN" in doubt for doubt in read(**given, CONSOLE__PORT="0").doubts)
+
+    def test_without_a_word_nothing_is_on(self):
+        identity = read().identity
+        assert (identity.otp_webhook, identity.otp_secret, identity.port_token) == ("", "", "")
 
 
 class TestGroups:

@@ -1,11 +1,13 @@
 """The way in: once each, in order for each person, and nobody behind somebody else."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 import bot.turnstile
 from bot.conversation.errors import StoreUnavailable
+from bot.conversation.message import dump_message, load_message
 from bot.ports import DeliveryState
 from bot.turnstile import MAX_TRIES
 from tests.story_fakes import HANG_SECONDS, WayIn, delivery, message, settle
@@ -241,6 +243,24 @@ async def test_secrets_are_masked_before_anything_is_stored(way: WayIn) -> None:
     stored = way.inbox.messages[1]
     assert (stored.text, stored.quoted) == ("我的卡号 [已隐藏]", "卡号 [已隐藏]")
     assert way.story.texts == ["我的卡号 [已隐藏]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("/手机 138 0013 8000", "/手机 [不保存]"),
+        ("／手机＋８６１３８００１３８０００", "/手机 [不保存]"),
+        ("/验证 048151", "/验证 [不保存]"),
+        ("/验证码：048151", "/验证码 [不保存]"),
+    ],
+)
+async def test_a_phone_and_its_code_are_answered_and_not_stored(way: WayIn, text: str, stored: str) -> None:
+    await way.turnstile.pass_through(message("1", text))
+    admitted = way.inbox.messages[1]
+    assert (admitted.text, way.story.texts) == (stored, [stored])
+    assert admitted.aside and admitted.aside in text
+    assert admitted.aside not in dump_message(admitted) + repr(admitted)
+    assert load_message(dump_message(admitted)) == replace(admitted, aside="")
 
 
 async def test_a_stop_waits_for_what_was_accepted(way: WayIn) -> None:

@@ -33,9 +33,19 @@ class Asks:
 class Learning:
     def __init__(self) -> None:
         self.learnt: list[tuple[str, str]] = []
+        self.person = 1
 
-    async def identify(self, key: AccountKey, unionid: str = "") -> None:
-        self.learnt.append((key.openid, unionid))
+    async def identify(self, key: AccountKey, unionid: str = "") -> Account:
+        if unionid:
+            self.learnt.append((key.openid, unionid))
+        return Account(
+            id=AccountId(1),
+            key=key,
+            unionid=unionid,
+            person=self.person,  # pyright: ignore[reportArgumentType]
+            epoch=0,
+            is_greeted=True,
+        )
 
 
 class Bench:
@@ -99,3 +109,13 @@ async def test_several_messages_are_one_question() -> None:
         bench.lookup.wonder(account)
     await bench.lookup.work_off()
     assert bench.platform.asked == ["o1"]
+
+
+async def test_who_left_for_good_meanwhile_is_not_told_again_who_they_were() -> None:
+    bench = Bench()
+    bench.directory.person = 2
+    await bench.wrote()
+    assert (bench.platform.asked, bench.directory.learnt) == (["o1"], [])
+    bench.directory.person = 1
+    await bench.wrote()
+    assert bench.directory.learnt == [("o1", "u1")], "a stranger who wrote again is asked about as any other"

@@ -75,6 +75,15 @@ OWNER_OF_UNIONID = Statement(
     .order_by(account.c.id)
     .limit(1)
 )
+OF_UNIONID = Statement(
+    _ACCOUNTS.where(
+        account.c.unionid == bindparam("sought"),
+        account.c.unionid != constant(""),
+        account.c.channel == bindparam("channel"),
+    )
+    .order_by(account.c.id)
+    .limit(1)
+)
 OWNER_OF_PHONE = Statement(
     select(phone_link.c.person_id).where(
         phone_link.c.phone_hash == bindparam("phone_hash"),

@@ -12,6 +12,7 @@ from bot.conversation.errors import RejectedInput
 from bot.conversation.message import PLAYGROUND, AccountKey
 from bot.conversation.ports import Clock
 from bot.conversation.scope import AccountId, PersonId
+from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import account_statements as statements
 from bot.storage.sql import conflicts, joining, phones
 from bot.storage.sql.audit import record_within
@@ -19,6 +20,7 @@ from bot.storage.sql.conflicts import against_joining, note
 from bot.storage.sql.database import Database
 from bot.storage.sql.joining import account_of, by_id, join, new_person, record
 from bot.storage.sql.joining_statements import CONFLICTS, MERGES
+from bot.storage.sql.noting import write_noted
 from bot.storage.sql.schema import from_ms, to_ms
 from bot.storage.sql.statements import Row
 from identity.lists import Linked
@@ -29,9 +31,10 @@ from identity.phone import PhoneHash
 class SqlAccounts:
     """`identity.ports.AccountStore` over SQL."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, ledger: ForgetLedger | None = None) -> None:
         self._database = database
         self._clock = clock
+        self._ledger = ledger
 
     async def find_account(self, key: AccountKey) -> Account | None:
         rows = await self._database.peek(statements.FIND, **_names(key))
@@ -76,9 +79,9 @@ class SqlAccounts:
             if kind is not None:
                 note(connection, now, known, owner, kind, "unionid")
                 return by_id(connection, account)
-            return join(connection, now, known, owner, "unionid")
+            return join(connection, now, known, owner, "unionid", self._ledger)
 
-        return await self._database.write(work)
+        return await write_noted(self._database, self._ledger, work)
 
     async def mark_greeted(self, account: AccountId) -> None:
         await self._database.write(
@@ -101,30 +104,30 @@ class SqlAccounts:
         def work(connection: sqlite3.Connection) -> Account | None:
             known = by_id(connection, account)
             outcome, linked = phones.link(
-                connection, now, known, PhoneHash(key_version, phone_hash), verified_by
+                connection, now, known, PhoneHash(key_version, phone_hash), verified_by, self._ledger
             )
             return None if outcome is Linked.CONFLICT else linked
 
-        linked = await self._database.write(work)
+        linked = await write_noted(self._database, self._ledger, work)
         if linked is None:
             raise RejectedInput("这个手机号属于另一个身份，和您的对不上，已请管理员确认。")
         return linked
 
     async def part(self, account: AccountId) -> Account:
-        now = self._now()
-        return await self._database.write(lambda connection: joining.part(connection, now, account))
-
-    async def leave(self, person: PersonId) -> int:
-        now = self._now()
-        return await self._database.write(lambda connection: joining.leave(connection, now, person))
+        now, ledger = self._now(), self._ledger
+        return await write_noted(
+            self._database, ledger, lambda connection: joining.part(connection, now, account, ledger)
+        )
 
     async def merges(self, person: PersonId) -> tuple[Merge, ...]:
         rows = await self._database.read(MERGES, person=person)
         return tuple(_merge_of(row) for row in rows)
 
     async def undo_merge(self, merge: int, actor: AccountKey | None = None) -> Account | None:
-        now = self._now()
-        return await self._database.write(lambda connection: joining.undo(connection, now, merge, actor))
+        now, ledger = self._now(), self._ledger
+        return await write_noted(
+            self._database, ledger, lambda connection: joining.undo(connection, now, merge, actor, ledger)
+        )
 
     async def conflicts(self) -> tuple[Conflict, ...]:
         return conflicts.waiting(await self._database.read(CONFLICTS))
@@ -132,14 +135,23 @@ class SqlAccounts:
     async def decide(
         self, conflict: int, decision: Decision, actor: AccountKey | None = None
     ) -> Conflict | None:
-        now = self._now()
-        return await self._database.write(
-            lambda connection: conflicts.decide(connection, now, conflict, decision, actor)
+        now, ledger = self._now(), self._ledger
+        return await write_noted(
+            self._database,
+            ledger,
+            lambda connection: conflicts.decide(connection, now, conflict, decision, actor, ledger),
         )
 
     async def accounts_of(self, person: PersonId) -> tuple[Account, ...]:
         rows = await self._database.peek(statements.OF_PERSON, person=person)
         return tuple(account_of(row) for row in rows)
+
+    async def find_by_unionid(self, channel: str, unionid: str) -> Account | None:
+        rows = await self._database.peek(statements.OF_UNIONID, sought=unionid, channel=channel)
+        return account_of(rows[0]) if rows else None
+
+    async def has_phone(self, person: PersonId) -> bool:
+        return bool(await self._database.peek(statements.HAS_PHONE, person=person))
 
     async def accounts_in(self, place: str) -> tuple[Account, ...]:
         rows = await self._database.peek(statements.IN_PLACE, place=place)

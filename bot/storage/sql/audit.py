@@ -29,12 +29,17 @@ def record_within(
     _RECORD.run(
         connection,
         at=at,
-        actor="" if actor is None else f"{actor.channel}:{actor.app_id}:{actor.openid}",
+        actor="" if actor is None else _named(actor),
         action=action,
         subject_person=subject,
         reason=reason,
         detail=detail,
     )
+
+
+def _named(actor: AccountKey) -> str:
+    """Who has no openid is no account of a platform: the operator at the keyboard."""
+    return f"{actor.channel}:{actor.app_id}:{actor.openid}" if actor.openid else actor.channel
 
 
 class SqlAudit:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import IO
 
 from bot.conversation.errors import RejectedInput, StoreUnavailable
 from bot.storage.archive import (
@@ -62,7 +63,7 @@ def make_backup(
             copy = Path(scratch) / DATABASE
             copy_database(database, copy, on_progress)
             sources = {DATABASE: copy, **operator_files(data_folder)}
-            manifest = _described(sources, now)
+            manifest = described(sources, now)
             _write(draft, manifest, sources, on_progress)
             copy.unlink()
             verify(draft, Path(scratch), on_progress)
@@ -76,13 +77,19 @@ def make_backup(
     return manifest
 
 
-def verify(archive: Path, folder: Path, on_progress: Progress = no_progress) -> Manifest:
-    """Unpack a backup into a folder and look at every byte of it. Raises RejectedInput."""
-    manifest = read_archive(archive, folder, _counted(on_progress, "校验备份", 0))
+def verify(
+    archive: Path | IO[bytes],
+    folder: Path,
+    on_progress: Progress = no_progress,
+    also: frozenset[str] = frozenset(),
+) -> Manifest:
+    """Unpack a backup into a folder and look at every byte of it. Raises RejectedInput or StoreUnavailable."""
+    name = archive.name if isinstance(archive, Path) else "包"
+    manifest = read_archive(archive, folder, counted(on_progress, "校验备份", 0), also)
     with opened(folder / DATABASE) as copy:
-        check_integrity(copy, archive.name)
+        check_integrity(copy, name)
         if counts(copy) != dict(manifest.counts) or stored_revision(copy) != manifest.revision:
-            raise RejectedInput(f"{archive.name} 里的数据库与清单不符")
+            raise RejectedInput(f"{name} 里的数据库与清单不符")
     return manifest
 
 
@@ -98,11 +105,15 @@ def back_up_before_migration(data_folder: Path, revision: str) -> Path:
 
 
 def prune_automatic(data_folder: Path) -> None:
-    """Delete automatic backups of more than a week ago."""
+    """Delete automatic backups of more than a week ago: files, and folders that an unpacked bundle replaced."""
     before = (datetime.now(UTC) - AUTOMATIC_KEPT).timestamp()
-    for path in (data_folder / FOLDER).glob(f"{AUTOMATIC}*.tar.gz"):
+    for path in (data_folder / FOLDER).glob(f"{AUTOMATIC}*"):
         with suppress(OSError):
-            if path.stat().st_mtime < before:
+            if path.stat().st_mtime >= before:
+                continue
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name.endswith(".tar.gz"):
                 path.unlink()
 
 
@@ -117,7 +128,8 @@ def program_version() -> str:
         return "unreleased"
 
 
-def _described(sources: dict[str, Path], now: datetime) -> Manifest:
+def described(sources: dict[str, Path], now: datetime) -> Manifest:
+    """The manifest of these files. Raises RejectedInput for an empty database."""
     with opened(sources[DATABASE]) as copy:
         revision = stored_revision(copy)
         if revision is None:
@@ -139,12 +151,13 @@ def _write(draft: Path, manifest: Manifest, sources: dict[str, Path], on_progres
     total = sum(part.bytes for part in manifest.parts.values())
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        write_archive(file, manifest, sources, _counted(on_progress, "压缩", total))
+        write_archive(file, manifest, sources, counted(on_progress, "压缩", total))
         file.flush()
         os.fsync(file.fileno())
 
 
-def _counted(on_progress: Progress, what: str, total: int) -> Callable[[int], None]:
+def counted(on_progress: Progress, what: str, total: int) -> Callable[[int], None]:
+    """Adds up bytes and shows them."""
     done = 0
 
     def count(size: int) -> None:

@@ -4,13 +4,17 @@ Invariant: two persons have at most one open conflict of a kind, and none again 
 """
 
 import sqlite3
+from collections.abc import Iterable
 
 from bot.conversation.message import AccountKey
 from bot.conversation.scope import AccountId, PersonId
+from bot.storage.forget_ledger import ForgetLedger
+from bot.storage.ledger_lines import ActKind
 from bot.storage.sql import account_statements as accounts
 from bot.storage.sql import joining_statements as statements
 from bot.storage.sql.audit import record_within
 from bot.storage.sql.joining import by_id, join, record
+from bot.storage.sql.noting import note_act
 from bot.storage.sql.schema import from_ms
 from bot.storage.sql.statements import Row
 from identity.model import Account, Conflict, ConflictKind, Decision
@@ -63,7 +67,12 @@ def waiting(rows: list[Row]) -> tuple[Conflict, ...]:
 
 
 def decide(
-    connection: sqlite3.Connection, now: int, conflict: int, decision: Decision, actor: AccountKey | None
+    connection: sqlite3.Connection,
+    now: int,
+    conflict: int,
+    decision: Decision,
+    actor: AccountKey | None,
+    ledger: ForgetLedger | None = None,
 ) -> Conflict | None:
     """None: there is no such conflict, or it was decided."""
     row = statements.CONFLICT.first(connection, conflict=conflict)
@@ -80,9 +89,29 @@ def decide(
         reason=decision.value,
         detail=f"冲突 {conflict}：身份 {found.second}",
     )
-    if decision is Decision.MERGE and found.first != found.second:
-        join(connection, now, by_id(connection, found.account), found.second, f"conflict:{conflict}")
+    if decision is Decision.KEEP:
+        sides = [_accounts(connection, each) for each in (found.first, found.second)]
+        note_act(connection, ledger, ActKind.KEPT, sides[0], others=sides[1])
+    elif found.first != found.second:
+        join(connection, now, by_id(connection, found.account), found.second, f"conflict:{conflict}", ledger)
     return found
+
+
+def keep_apart(
+    connection: sqlite3.Connection, now: int, one: Iterable[PersonId], other: Iterable[PersonId]
+) -> int:
+    """Whatever waits between one and the other is decided; for a replay of the ledger. Returns how many."""
+    return sum(
+        statements.KEEP_APART.run(
+            connection, first=first, second=second, now=now, made=Decision.KEEP.value
+        ).rowcount
+        for first in set(one)
+        for second in set(other)
+    )
+
+
+def _accounts(connection: sqlite3.Connection, person: PersonId) -> list[AccountId]:
+    return [AccountId(row[0]) for row in accounts.OF_PERSON.rows(connection, person=person)]
 
 
 def _conflict(row: Row) -> Conflict:

@@ -37,9 +37,9 @@ from bot.storage.sql.fact_reading import (
 )
 from bot.storage.sql.fact_writing import Keeping, usable
 from bot.storage.sql.looking import covered_by
+from bot.storage.sql.noting import write_noted
 from bot.storage.sql.schema import to_ms
 from bot.storage.sql.shelves import COVERED_SHELVES, Covered, asked, read_covered
-from bot.storage.sql.stamps import FORGOTTEN, read_stamp
 from bot.storage.sql.statements import Row
 from bot.storage.sql.word_forgetting import ToForget, forget_facts
 
@@ -257,15 +257,14 @@ class SqlFacts:
     async def _forget(self, work: Callable[[sqlite3.Connection], ForgetReceipt]) -> ForgetReceipt:
         """Forgotten, noted as done in the ledger, and gone from the file, when it returns."""
 
-        def forget(connection: sqlite3.Connection) -> tuple[ForgetReceipt, int]:
-            return work(connection), read_stamp(connection, FORGOTTEN) or 0
+        def forget(connection: sqlite3.Connection) -> ForgetReceipt:
+            receipt = work(connection)
+            is_noted = self._ledger is not None and receipt != ForgetReceipt()
+            return replace(receipt, number=read_stamp(connection, FORGOTTEN) or 0) if is_noted else receipt
 
-        receipt, number = await self._database.write(forget)
-        if (ledger := self._ledger) is not None:
-            await self._database.write(lambda _: ledger.confirm(number))
+        receipt = await write_noted(self._database, self._ledger, forget)
         await self._database.quiesce_and_checkpoint()
-        is_noted = self._ledger is not None and receipt != ForgetReceipt()
-        return replace(receipt, number=number) if is_noted else receipt
+        return receipt
 
 
 def _check_few(covered: Covered, slots: Sequence[int]) -> None:

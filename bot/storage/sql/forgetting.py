@@ -20,6 +20,7 @@ from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import derived, segments
 from bot.storage.sql.deliveries import PROMISE
 from bot.storage.sql.noting import note_clearing
+from bot.storage.sql.phone_codes import DROP_CODES
 from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox, job, seal, shelf, turn
 from bot.storage.sql.scopes import bar_older_work
 from bot.storage.sql.shelves import REWRITTEN, as_list, listed
@@ -103,10 +104,7 @@ _ABANDON_FAILED = Statement(
 def forget_messages(
     connection: sqlite3.Connection, messages: Sequence[int], replies: Sequence[int]
 ) -> ForgetReceipt:
-    """Delete the turns that these messages became, and blank replies; for a replay of the ledger.
-
-    Both are inbox ids.
-    """
+    """Delete the turns that these messages (inbox ids) became, and blank replies (too); for a replay of the ledger."""
     answered = {*messages, *replies}
     accounts = as_list({row[0] for row in _SENDERS.rows(connection, ids=as_list(answered))})
     turns = dict(_TURNS_OF_MESSAGES.rows(connection, ids=as_list(messages)))
@@ -145,6 +143,7 @@ def drop_work(connection: sqlite3.Connection, accounts: str) -> ForgetReceipt:
     jobs = _DELETE_ALL_JOBS.run(connection, accounts=accounts).rowcount
     deliveries = _BLANK_ALL_DELIVERIES.run(connection, accounts=accounts).rowcount
     DELETE_CONFIRMATIONS.run(connection, accounts=accounts)
+    DROP_CODES.run(connection, accounts=accounts)
     _CLOSE.run(connection, accounts=accounts)
     _ABANDON_FAILED.run(connection, accounts=accounts)
     drop_kept_for_retries(connection, accounts)
@@ -189,4 +188,5 @@ def drop_kept_for_retries(connection: sqlite3.Connection, accounts: str) -> None
 
 
 def accounts_of(connection: sqlite3.Connection, person: PersonId) -> str:
+    """A JSON list of ids: theirs, and those that stand for what they left behind."""
     return as_list(row[0] for row in _ACCOUNTS.rows(connection, person=person))

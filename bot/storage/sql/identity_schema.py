@@ -114,6 +114,29 @@ link_try = Table(
     Column("at", Integer, nullable=False),  # of a wrong code
 )
 
+phone_code = Table(
+    "phone_code",
+    metadata,
+    Column("account_id", Integer, ForeignKey("account.id"), primary_key=True, autoincrement=False),
+    Column("phone_hash", LargeBinary, nullable=False),
+    Column("code_hash", LargeBinary, nullable=False),  # keyed: six digits are found by trying
+    Column("key_version", Integer, nullable=False),  # of the phone's hash
+    Column("issued_at", Integer, nullable=False),
+    Column("expires_at", Integer, nullable=False),
+    Column("tries", Integer, nullable=False),  # wrong ones
+)
+
+phone_ask = Table(
+    # A code that was asked for is counted twice, once by who asked and once by the phone, in rows that do not
+    # name each other: what limits an account need not say whose phone it wrote to.
+    "phone_ask",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("account_id", Integer, ForeignKey("account.id"), index=True),
+    Column("phone_hash", LargeBinary, index=True),
+    Column("at", Integer, nullable=False),
+)
+
 merge = Table(
     "merge",
     metadata,

@@ -1,26 +1,28 @@
-"""How accounts change persons: join, part, have it undone, leave.
+"""How accounts change persons: join, part, have it undone, become newcomers.
 
 Invariant: every change of `account.person_id` after first contact is in `merge`, so that it can be taken back; a
 phone belongs to the person of the account that proved it; both persons' epochs rise, so that no cache of an
 earlier view is read again, while `cleared_epoch` stays: work under way survives. Who opened their private memory
-opened what it was then: a join closes it.
+opened what it was then: a join closes it. The forget ledger knows of every parting, and of every join of accounts that
+had parted before, so that an older copy of the database shows nobody what they parted from.
 """
 
 import sqlite3
+from collections.abc import Sequence
 
 from bot.conversation.errors import RejectedInput
 from bot.conversation.message import AccountKey
 from bot.conversation.scope import AccountId, PersonId
+from bot.storage.forget_ledger import ForgetLedger
+from bot.storage.ledger_lines import ActKind
 from bot.storage.sql import account_statements as accounts
 from bot.storage.sql import joining_statements as statements
 from bot.storage.sql.audit import record_within
+from bot.storage.sql.noting import note_act
 from bot.storage.sql.shelves import as_list
 from bot.storage.sql.statements import Row
 from bot.storage.sql.superseding import settle
 from identity.model import Account
-
-UNLINK = "unlink"
-"""The reason of a parting, as `merge` has it."""
 
 
 def account_of(row: Row) -> Account:
@@ -48,7 +50,14 @@ def new_person(connection: sqlite3.Connection, now: int, epoch: int = 0) -> Pers
     return PersonId(accounts.INSERT_PERSON.run(connection, epoch=epoch, created_at=now).lastrowid or 0)
 
 
-def join(connection: sqlite3.Connection, now: int, account: Account, owner: PersonId, reason: str) -> Account:
+def join(
+    connection: sqlite3.Connection,
+    now: int,
+    account: Account,
+    owner: PersonId,
+    reason: str,
+    ledger: ForgetLedger | None = None,
+) -> Account:
     """All accounts of the account's person, and their phones, go over to `owner`."""
     left = account.person
     moving = [AccountId(row[0]) for row in accounts.OF_PERSON.rows(connection, person=left)]
@@ -58,26 +67,43 @@ def join(connection: sqlite3.Connection, now: int, account: Account, owner: Pers
     statements.FOLLOW_SECOND.run(connection, left=left, owner=owner)
     statements.DROP_MOOT.run(connection)
     _settle(connection, left, owner, has_grown=owner)
+    _note_together(connection, owner, ledger)
     joined = by_id(connection, account.id)
     record(connection, now, joined, "join", reason=reason, detail=f"自身份 {left}，账号 {len(moving)} 个")
     return joined
 
 
-def part(connection: sqlite3.Connection, now: int, account: AccountId) -> Account:
+def part(
+    connection: sqlite3.Connection, now: int, account: AccountId, ledger: ForgetLedger | None = None
+) -> Account:
     """The account into a person of its own, with the phones it proved itself. One that is alone stays."""
     known = by_id(connection, account)
     if len(accounts.OF_PERSON.rows(connection, person=known.person)) == 1:
         return known
-    own = new_person(connection, now, known.epoch)
-    _move(connection, now, account, known.person, own, UNLINK)
-    statements.FOLLOW_ACCOUNT.run(connection, account=account, owner=own)
-    _settle(connection, known.person, own, has_grown=None)
+    note_act(connection, ledger, ActKind.PARTED, [account])
+    split(connection, now, known.person, [account])
     parted = by_id(connection, account)
-    record(connection, now, parted, "part", reason=UNLINK, detail=f"自身份 {known.person}，账号 {account}")
+    detail = f"自身份 {known.person}，账号 {account}"
+    record(connection, now, parted, "part", reason=statements.UNLINK, detail=detail)
     return parted
 
 
-def undo(connection: sqlite3.Connection, now: int, merge: int, actor: AccountKey | None) -> Account | None:
+def split(connection: sqlite3.Connection, now: int, left: PersonId, moving: Sequence[AccountId]) -> None:
+    """Some accounts of a person, not all, into one person of their own."""
+    own = new_person(connection, now, by_id(connection, moving[0]).epoch)
+    for each in moving:
+        _move(connection, now, each, left, own, statements.UNLINK)
+        statements.FOLLOW_ACCOUNT.run(connection, account=each, owner=own)
+    _settle(connection, left, own, has_grown=None)
+
+
+def undo(
+    connection: sqlite3.Connection,
+    now: int,
+    merge: int,
+    actor: AccountKey | None,
+    ledger: ForgetLedger | None = None,
+) -> Account | None:
     """Put the account of a merge back where it was. None: there is no such merge, or it was undone.
 
     Raises RejectedInput when the account changed persons once more since.
@@ -90,11 +116,13 @@ def undo(connection: sqlite3.Connection, now: int, merge: int, actor: AccountKey
     last = statements.LAST_MERGE.first(connection, account=account)
     if known.person != after or last is None or last[0] != merge:
         raise RejectedInput("这个账号之后又关联或解除过，请先撤销后来的那一次")
+    note_act(connection, ledger, ActKind.PARTED, [account])
     statements.REPOINT.run(connection, account=account, owner=before)
     statements.TAKE_PHONES.run(connection, account=account, owner=before)
     statements.MARK_UNDONE.run(connection, merge=merge, now=now)
     statements.FOLLOW_ACCOUNT.run(connection, account=account, owner=before)
     _settle(connection, after, before, has_grown=before)
+    _note_together(connection, before, ledger)
     back = by_id(connection, account)
     record_within(
         connection,
@@ -108,21 +136,27 @@ def undo(connection: sqlite3.Connection, now: int, merge: int, actor: AccountKey
     return back
 
 
-def leave(connection: sqlite3.Connection, now: int, person: PersonId) -> int:
-    """Every account of a person a newcomer again, each alone, and no phone kept. Returns how many they are.
+def make_newcomers(connection: sqlite3.Connection, now: int, leaving: Sequence[AccountId]) -> None:
+    """Each of these accounts alone, and nothing kept of who they were: no unionid, phone, code, merge or conflict.
 
-    Their memory is cleared before, by whoever calls. Merges and conflicts go too: nothing is to be undone.
+    The one place where that is deleted. Their memory is cleared by whoever calls. Of persons of whom others
+    stay, those keep what is theirs.
     """
-    rows = accounts.OF_PERSON.rows(connection, person=person)
-    ids = as_list(row[0] for row in rows)
-    statements.DROP_CONFLICTS.run(connection, accounts=ids, person=person)
+    ids = as_list(leaving)
+    known = [by_id(connection, each) for each in leaving]
+    statements.DROP_CONFLICTS.run(connection, accounts=ids)
     for statement in statements.LEAVE:
         statement.run(connection, accounts=ids)
-    for known in map(account_of, rows):
-        own = new_person(connection, now, known.epoch + 1)
-        statements.REPOINT.run(connection, account=known.id, owner=own)
-    statements.DROP_UNREFERENCED.run(connection, left=person)
-    return len(rows)
+    for each in known:
+        own = new_person(connection, now, each.epoch + 1)
+        statements.REPOINT.run(connection, account=each.id, owner=own)
+    for left in {each.person for each in known}:
+        if accounts.OF_PERSON.first(connection, person=left) is None:
+            statements.DROP_CONFLICTS_OF.run(connection, person=left)
+            statements.DROP_UNREFERENCED.run(connection, left=left)
+        else:
+            statements.RAISE_ABOVE.run(connection, persons=as_list([left]))
+            settle(connection, [left])
 
 
 def record(
@@ -138,6 +172,13 @@ def record(
         reason=reason,
         detail=detail,
     )
+
+
+def _note_together(connection: sqlite3.Connection, owner: PersonId, ledger: ForgetLedger | None) -> None:
+    """Only where a parting is to be taken back: a join that an older copy lacks is lost with all else it lacks."""
+    together = [AccountId(row[0]) for row in accounts.OF_PERSON.rows(connection, person=owner)]
+    if len(together) > 1 and statements.HAS_PARTED.first(connection, accounts=as_list(together)) is not None:
+        note_act(connection, ledger, ActKind.TOGETHER, together)
 
 
 def _move(

@@ -14,10 +14,14 @@ from bot.storage.sql.schema import (
     link_try,
     merge,
     person,
+    phone_code,
     phone_link,
 )
 from bot.storage.sql.shelves import listed
 from bot.storage.sql.statements import Statement, constant, insert_into
+
+UNLINK = "unlink"
+"""The reason of a parting, as `merge` has it."""
 
 REPOINT = Statement(
     update(account).where(account.c.id == bindparam("account")).values(person_id=bindparam("owner"))
@@ -45,6 +49,14 @@ DROP_UNREFERENCED = Statement(
     )
 )
 
+HAS_PARTED = Statement(
+    select(merge.c.id)
+    .where(
+        merge.c.account_id.in_(listed("accounts")),
+        or_(merge.c.reason == constant(UNLINK), merge.c.undone_at.is_not(None)),
+    )
+    .limit(1)
+)
 INSERT_MERGE = Statement(insert_into(merge, "account_id", "from_person", "to_person", "reason", "at"))
 MARK_UNDONE = Statement(
     update(merge).where(merge.c.id == bindparam("merge")).values(undone_at=bindparam("now"))
@@ -79,6 +91,7 @@ LEAVE = tuple(
                 )
             ),
             delete(link_try).where(link_try.c.account_id.in_(listed("accounts"))),
+            delete(phone_code).where(phone_code.c.account_id.in_(listed("accounts"))),
             delete(phone_link).where(phone_link.c.account_id.in_(listed("accounts"))),
             delete(merge).where(merge.c.account_id.in_(listed("accounts"))),
             delete(confirmation).where(confirmation.c.account_id.in_(listed("accounts"))),
@@ -89,13 +102,10 @@ LEAVE = tuple(
     )
 )
 """What makes accounts newcomers again, one after the other. Parameter: `accounts`, a JSON list."""
-DROP_CONFLICTS = Statement(
+DROP_CONFLICTS = Statement(delete(conflict).where(conflict.c.account_id.in_(listed("accounts"))))
+DROP_CONFLICTS_OF = Statement(
     delete(conflict).where(
-        or_(
-            conflict.c.account_id.in_(listed("accounts")),
-            conflict.c.first_person == bindparam("person"),
-            conflict.c.second_person == bindparam("person"),
-        )
+        or_(conflict.c.first_person == bindparam("person"), conflict.c.second_person == bindparam("person"))
     )
 )
 
@@ -176,5 +186,20 @@ KNOWN_CONFLICT = Statement(
 DECIDE = Statement(
     update(conflict)
     .where(conflict.c.id == bindparam("conflict"))
+    .values(decided_at=bindparam("now"), decision=bindparam("made"))
+)
+KEEP_APART = Statement(
+    update(conflict)
+    .where(
+        _OPEN,
+        or_(
+            and_(
+                conflict.c.first_person == bindparam("first"), conflict.c.second_person == bindparam("second")
+            ),
+            and_(
+                conflict.c.first_person == bindparam("second"), conflict.c.second_person == bindparam("first")
+            ),
+        ),
+    )
     .values(decided_at=bindparam("now"), decision=bindparam("made"))
 )

@@ -59,7 +59,7 @@ def bind(
         ledger.confirm(read_stamp(connection, FORGOTTEN) or 0)
         done = replay(connection, ledger)
         connection.execute("COMMIT")
-        if done.forgettings:
+        if done.entries:
             rebuild(connection)
             if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 raise StoreUnavailable("the log could not be folded in: a reader is busy")

@@ -11,9 +11,11 @@ from sqlalchemy import bindparam, delete, func, select, update
 
 from bot.conversation.message import PLAYGROUND
 from bot.conversation.scope import AccountId
+from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql.conflicts import have_phones, note
 from bot.storage.sql.database import Database
 from bot.storage.sql.joining import by_id, join, record
+from bot.storage.sql.noting import write_noted
 from bot.storage.sql.schema import link_code, link_try, to_ms
 from bot.storage.sql.statements import Statement, insert_into
 from identity.model import Account, ConflictKind, LinkOutcome
@@ -85,8 +87,9 @@ _SHOW = Statement(
 class SqlLinkCodes:
     """`identity.ports.LinkStore` over SQL."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, ledger: ForgetLedger | None = None) -> None:
         self._database = database
+        self._ledger = ledger
 
     async def issue(
         self,
@@ -168,9 +171,10 @@ class SqlLinkCodes:
                 _SHOW.run(connection, account=account, now=at)
                 return LinkOutcome.UNSEEN, by_id(connection, entered_by)
             _SPEND.run(connection, account=account, now=at)
-            return _link(connection, at, by_id(connection, account), by_id(connection, entered_by))
+            issuer, entered = by_id(connection, account), by_id(connection, entered_by)
+            return _link(connection, at, issuer, entered, self._ledger)
 
-        return await self._database.write(work)
+        return await write_noted(self._database, self._ledger, work)
 
     async def refuse(self, account: AccountId, now: datetime) -> bool:
         return await self._database.write(
@@ -194,11 +198,15 @@ def _issuer(connection: sqlite3.Connection, account: AccountId, code_hash: bytes
 
 
 def _link(
-    connection: sqlite3.Connection, now: int, issuer: Account, entered: Account
+    connection: sqlite3.Connection,
+    now: int,
+    issuer: Account,
+    entered: Account,
+    ledger: ForgetLedger | None,
 ) -> tuple[LinkOutcome, Account]:
     if issuer.person == entered.person:
         return LinkOutcome.LINKED, entered
     if have_phones(connection, issuer.person, entered.person):
         note(connection, now, entered, issuer.person, ConflictKind.PHONES, REASON)
         return LinkOutcome.CONFLICT, entered
-    return LinkOutcome.LINKED, join(connection, now, entered, issuer.person, REASON)
+    return LinkOutcome.LINKED, join(connection, now, entered, issuer.person, REASON, ledger)

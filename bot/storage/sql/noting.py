@@ -5,16 +5,21 @@ ids do not, since a copy restored later gives the next ids out again.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from sqlalchemy import select
 
 from bot.conversation.scope import AccountId
 from bot.storage.forget_ledger import ForgetLedger
+from bot.storage.ledger_lines import Act, ActKind
+from bot.storage.sql.database import Database
 from bot.storage.sql.schema import account, fact, inbox, shelf
 from bot.storage.sql.shelves import as_list, listed
 from bot.storage.sql.stamps import FORGOTTEN, read_stamp, write_stamp
 from bot.storage.sql.statements import Statement
+
+T = TypeVar("T")
 
 _ACCOUNTS = Statement(
     select(account.c.channel, account.c.app_id, account.c.openid).where(account.c.id.in_(listed("ids")))
@@ -32,6 +37,53 @@ _SHELVED = Statement(
     .select_from(fact.join(shelf))
     .where(fact.c.shelf_id.in_(listed("shelves")))
 )
+
+
+async def write_noted(
+    database: Database, ledger: ForgetLedger | None, work: Callable[[sqlite3.Connection], T]
+) -> T:
+    """Run `work` as one transaction, and say in the ledger that what it noted there was committed.
+
+    Raises StoreUnavailable.
+    """
+
+    def noted(connection: sqlite3.Connection) -> tuple[T, int, int]:
+        before = read_stamp(connection, FORGOTTEN) or 0
+        return work(connection), before, read_stamp(connection, FORGOTTEN) or 0
+
+    result, before, number = await database.write(noted)
+    if ledger is not None and number != before:
+        await database.write(lambda _: ledger.confirm(number))
+    return result
+
+
+def note_act(
+    connection: sqlite3.Connection,
+    ledger: ForgetLedger | None,
+    kind: ActKind,
+    who: Iterable[AccountId],
+    *,
+    others: Iterable[AccountId] = (),
+    at: int | None = None,
+) -> None:
+    """`at`: milliseconds, where the act is of a moment. Raises StoreUnavailable."""
+    if ledger is None:
+        return
+    act = Act(
+        kind=kind, who=_names(connection, ledger, who), others=_names(connection, ledger, others), at=at
+    )
+    number = ledger.begin(read_stamp(connection, FORGOTTEN) or 0, act=act)
+    write_stamp(connection, FORGOTTEN, number)
+
+
+def note_leaving(
+    connection: sqlite3.Connection, ledger: ForgetLedger, accounts: str, leaving: Iterable[AccountId]
+) -> None:
+    """`accounts`: a JSON list of ids, of all that is cleared. Raises StoreUnavailable."""
+    names = [ledger.account(*row) for row in _ACCOUNTS.rows(connection, ids=accounts)]
+    act = Act(kind=ActKind.LEFT, who=_names(connection, ledger, leaving))
+    number = ledger.begin(read_stamp(connection, FORGOTTEN) or 0, accounts=names, act=act)
+    write_stamp(connection, FORGOTTEN, number)
 
 
 def note_clearing(connection: sqlite3.Connection, ledger: ForgetLedger, accounts: str) -> None:
@@ -77,12 +129,15 @@ def note_parked(
     *,
     shelves: str,
     messages: Sequence[int] | None,
+    until: int | None,
 ) -> None:
     """What an account left behind goes. `parked`, `shelves`: JSON lists of ids, as an older copy may have it.
 
+    `until`: milliseconds, where what it parked since stays.
     `messages`: inbox ids of all it had written by then, so that what it said since stays. None: it said nothing
     since, and may be cleared whole. Raises StoreUnavailable.
     """
+    act = Act(kind=ActKind.DISCARDED, who=_names(connection, ledger, [origin]), at=until)
     names = [ledger.account(*row) for row in _ACCOUNTS.rows(connection, ids=parked)]
     ((channel, app_id, openid),) = _ACCOUNTS.rows(connection, ids=as_list([origin]))
     facts: list[str] = []
@@ -98,8 +153,15 @@ def note_parked(
         facts=facts,
         messages=written,
         replies=written,
+        act=act,
     )
     write_stamp(connection, FORGOTTEN, number)
+
+
+def _names(
+    connection: sqlite3.Connection, ledger: ForgetLedger, accounts: Iterable[AccountId]
+) -> frozenset[str]:
+    return frozenset(ledger.account(*row) for row in _ACCOUNTS.rows(connection, ids=as_list(accounts)))
 
 
 def _messages(connection: sqlite3.Connection, ledger: ForgetLedger, inbox_ids: Iterable[int]) -> list[str]:

@@ -2,8 +2,8 @@
 
 Invariant: what is parked hangs on an account of its own (`parked_of`, `parked_at`), whose person nobody is, so every
 reading by a person passes it by. The account it came from keeps its person; other accounts keep what they hold.
-Facts that only the parked side had contradicted are open meanwhile, as after a parting. What is deleted is noted in
-the ledger as the account had it, so that an older copy of the database does not bring it back.
+Facts that only the parked side had contradicted are open meanwhile, as after a parting. The ledger knows of each of these,
+and of what is deleted as the account had it, so that an older copy of the database does not bring it back.
 """
 
 import sqlite3
@@ -15,15 +15,15 @@ from bot.conversation.ports import Clock
 from bot.conversation.scope import AccountId
 from bot.memory.fact import ForgetReceipt
 from bot.storage.forget_ledger import ForgetLedger
+from bot.storage.ledger_lines import ActKind
 from bot.storage.sql import segments, summaries
 from bot.storage.sql.database import Database
 from bot.storage.sql.forgetting import drop_work, empty_shelves
 from bot.storage.sql.joining import by_id, new_person
-from bot.storage.sql.noting import note_parked
+from bot.storage.sql.noting import note_act, note_parked, write_noted
 from bot.storage.sql.schema import account, entity, fact, inbox, person, shelf, to_ms, turn
 from bot.storage.sql.scopes import find_shelf
 from bot.storage.sql.shelves import REWRITTEN, as_list, listed
-from bot.storage.sql.stamps import FORGOTTEN, read_stamp
 from bot.storage.sql.statements import Statement, insert_into
 from bot.storage.sql.superseding import settle
 
@@ -118,7 +118,9 @@ class SqlParking:
 
     async def park(self, account: AccountId) -> tuple[str, ...]:
         now = to_ms(self._clock.now())
-        places = await self._database.write(lambda connection: _park(connection, account, now))
+        places = await write_noted(
+            self._database, self._ledger, lambda connection: park(connection, account, now, self._ledger)
+        )
         # Words that were blanked are gone from the file, as after a clearing.
         await self._database.quiesce_and_checkpoint()
         return places
@@ -133,18 +135,18 @@ class SqlParking:
         return await self._database.glance(look)
 
     async def restore(self, account: AccountId) -> bool:
-        return await self._database.write(lambda connection: _restore(connection, account))
+        return await write_noted(
+            self._database, self._ledger, lambda connection: give_back(connection, account, self._ledger)
+        )
 
     async def discard(self, account: AccountId, until: datetime | None = None) -> ForgetReceipt:
         before = None if until is None else to_ms(until)
 
-        def work(connection: sqlite3.Connection) -> tuple[ForgetReceipt, int]:
-            receipt = _discard(connection, account, before, self._ledger)
-            return receipt, read_stamp(connection, FORGOTTEN) or 0
-
-        receipt, number = await self._database.write(work)
-        if (ledger := self._ledger) is not None:
-            await self._database.write(lambda _: ledger.confirm(number))
+        receipt = await write_noted(
+            self._database,
+            self._ledger,
+            lambda connection: discard(connection, account, before, self._ledger),
+        )
         await self._database.quiesce_and_checkpoint()
         return receipt
 
@@ -153,8 +155,12 @@ class SqlParking:
         return tuple(AccountId(row[0]) for row in rows)
 
 
-def _park(connection: sqlite3.Connection, account: AccountId, now: int) -> tuple[str, ...]:
+def park(
+    connection: sqlite3.Connection, account: AccountId, now: int, ledger: ForgetLedger | None = None
+) -> tuple[str, ...]:
+    """See `ParkingStore.park`. Noted also where there is nothing: an older copy may have something."""
     known = by_id(connection, account)
+    note_act(connection, ledger, ActKind.PARKED, [account], at=now)
     raised = _RAISE_EPOCH.first(connection, person=known.person)
     assert raised is not None, "every account has a person"
     _BAR.run(connection, account=account, raised=raised[0])
@@ -185,10 +191,13 @@ def _park(connection: sqlite3.Connection, account: AccountId, now: int) -> tuple
     return places
 
 
-def _restore(connection: sqlite3.Connection, account: AccountId) -> bool:
+def give_back(connection: sqlite3.Connection, account: AccountId, ledger: ForgetLedger | None = None) -> bool:
+    """See `ParkingStore.restore`."""
     known = by_id(connection, account)
     waiting = [row[0] for row in _PARKED.rows(connection, account=account)]
     had_words = False
+    if waiting:
+        note_act(connection, ledger, ActKind.RETURNED, [account])
     for parked in waiting:
         had_words = had_words or _FULL_SHELF.first(connection, account=parked) is not None
         for shelf_id, _, place in _SHELVES.rows(connection, account=parked):
@@ -217,22 +226,33 @@ def _hand_over(connection: sqlite3.Connection, shelf_id: int, account: AccountId
     empty_shelves(connection, [(shelf_id, 0)])
 
 
-def _discard(
-    connection: sqlite3.Connection, account: AccountId, until: int | None, ledger: ForgetLedger | None
+def overdue(connection: sqlite3.Connection, until: int) -> list[AccountId]:
+    """See `ParkingStore.overdue`."""
+    return [AccountId(row[0]) for row in _OVERDUE.rows(connection, before=until)]
+
+
+def discard(
+    connection: sqlite3.Connection,
+    account: AccountId,
+    until: int | None = None,
+    ledger: ForgetLedger | None = None,
 ) -> ForgetReceipt:
-    gone = [row for row in _PARKED.rows(connection, account=account) if until is None or row[1] <= until]
+    """See `ParkingStore.discard`."""
+    parked = _PARKED.rows(connection, account=account)
+    gone = [row for row in parked if until is None or row[1] <= until]
     if not gone:
         return ForgetReceipt()
     shelves = [row for each in gone for row in _SHELVES.rows(connection, account=each[0])]
     if ledger is not None:
-        has_come_back = _FULL_SHELF.first(connection, account=account) is not None
+        has_more = len(gone) < len(parked) or _FULL_SHELF.first(connection, account=account) is not None
         note_parked(
             connection,
             ledger,
             account,
             as_list(each[0] for each in gone),
             shelves=as_list(row[0] for row in shelves),
-            messages=_written_until(connection, account, gone[-1][1]) if has_come_back else None,
+            messages=_written_until(connection, account, gone[-1][1]) if has_more else None,
+            until=until,
         )
     receipt = empty_shelves(connection, shelves)
     for each in gone:

@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, delete, select, update
 from bot.conversation.message import AccountKey
 from bot.conversation.ports import Clock
 from bot.conversation.scope import AccountId, PersonId
+from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import account_statements as statements
 from bot.storage.sql.conflicts import against_joining, note
 from bot.storage.sql.database import Database
@@ -93,7 +94,12 @@ def renew(connection: sqlite3.Connection, now: int, hashes: Sequence[PhoneHash])
 
 
 def link(
-    connection: sqlite3.Connection, now: int, known: Account, phone: PhoneHash, verified_by: str
+    connection: sqlite3.Connection,
+    now: int,
+    known: Account,
+    phone: PhoneHash,
+    verified_by: str,
+    ledger: ForgetLedger | None = None,
 ) -> tuple[Linked, Account]:
     """Note a proven phone. A conflict is noted, and the account stays as it is."""
     owner = _owner(connection, phone)
@@ -111,7 +117,7 @@ def link(
         return Linked.NEW, known
     if owner == known.person:
         return Linked.KNOWN, known
-    return _join_or_note(connection, now, known, owner, f"phone:{verified_by}")
+    return _join_or_note(connection, now, known, owner, f"phone:{verified_by}", ledger)
 
 
 def account_with(connection: sqlite3.Connection, now: int, key: AccountKey) -> Account:
@@ -144,10 +150,15 @@ def _owner(connection: sqlite3.Connection, phone: PhoneHash) -> PersonId | None:
 
 
 def _join_or_note(
-    connection: sqlite3.Connection, now: int, account: Account, owner: PersonId, reason: str
+    connection: sqlite3.Connection,
+    now: int,
+    account: Account,
+    owner: PersonId,
+    reason: str,
+    ledger: ForgetLedger | None = None,
 ) -> tuple[Linked, Account]:
     kind = against_joining(connection, account, owner)
     if kind is not None:
         note(connection, now, account, owner, kind, reason)
         return Linked.CONFLICT, account
-    return Linked.JOINED, join(connection, now, account, owner, reason)
+    return Linked.JOINED, join(connection, now, account, owner, reason, ledger)

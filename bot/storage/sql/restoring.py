@@ -7,10 +7,10 @@ forget ledger was replayed; whatever fails before or in it leaves the old state.
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from bot.conversation.errors import ConfigurationError, RejectedInput, StoreUnavailable
@@ -54,6 +54,16 @@ class Restored:
     """Where those versions, or a damaged database, were moved."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What the audit will say of it."""
+
+    action: str
+    reason: str
+    at: int
+    """Milliseconds."""
+
+
 def restore(
     archive: Path,
     data_folder: Path,
@@ -62,8 +72,10 @@ def restore(
     on_progress: Progress = no_progress,
     *,
     replays: bool = True,
+    keep: timedelta | None = None,
 ) -> Restored:
-    """Put a backup in place of the data of a folder. `replays` False leaves the ledger unread.
+    """Put a backup in place of the data of a folder. `replays` False leaves the ledger unread. `keep`: how long what
+    people left behind stays; None leaves what is overdue to the next start.
 
     Raises:
         RejectedInput: the archive is damaged or of a newer program; nothing was changed.
@@ -76,16 +88,25 @@ def restore(
     try:
         data_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (
-            _sole_owner(data_folder / DATABASE, aside) as live,
+            sole_owner(data_folder / DATABASE, aside) as live,
             tempfile.TemporaryDirectory(dir=data_folder, prefix=SCRATCH) as scratch,
         ):
             _remove_leftovers(data_folder, Path(scratch))
             manifest = verify(archive, Path(scratch), on_progress)
             staged = Path(scratch) / DATABASE
-            done = _prepare(
-                staged, manifest.made_at, now, ledger if replays else None, past_of(live), on_progress
+            past = past_of(live)
+            done = prepare(
+                staged,
+                past,
+                lambda copy: (
+                    _replayed(copy, ledger, past, None if keep is None else to_ms(now - keep))
+                    if replays
+                    else Replay()
+                ),
+                Note(action="restore", reason=manifest.made_at, at=to_ms(now)),
+                on_progress,
             )
-            rows = _put_in_place(staged, live, Path(scratch) / "old.db", on_progress)
+            rows = put_in_place(staged, live, Path(scratch) / "old.db", on_progress)
             replaced = _put_files(Path(scratch) / FILES, data_folder, aside)
     except OSError as error:
         raise StoreUnavailable(f"{error.strerror}：检查剩余空间和权限") from error
@@ -93,7 +114,7 @@ def restore(
 
 
 @contextmanager
-def _sole_owner(database: Path, aside: Path) -> Generator[sqlite3.Connection]:
+def sole_owner(database: Path, aside: Path, busy: str = BUSY) -> Generator[sqlite3.Connection]:
     """The live database, locked against every other connection; made where there is none.
 
     Leaving WAL mode needs the file alone: SQLite refuses while another process has it open, on every
@@ -103,7 +124,7 @@ def _sole_owner(database: Path, aside: Path) -> Generator[sqlite3.Connection]:
         live = _lock(database)
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
-            raise StoreUnavailable(BUSY if _is_busy(error) else f"SQLite: {error}") from error
+            raise StoreUnavailable(busy if _is_busy(error) else f"SQLite: {error}") from error
         # Damaged: why one restores. It goes aside whole, with its log.
         aside.mkdir(mode=0o700, parents=True, exist_ok=True)
         for path in (database, *(database.with_name(f"{database.name}{tail}") for tail in ("-wal", "-shm"))):
@@ -132,15 +153,14 @@ def _lock(database: Path) -> sqlite3.Connection:
     return live
 
 
-def _prepare(
+def prepare(
     staged: Path,
-    made_at: str,
-    now: datetime,
-    ledger: ForgetLedger | None,
     past: Past,
+    forget: Callable[[sqlite3.Connection], Replay],
+    note: Note,
     on_progress: Progress,
 ) -> Replay:
-    """Everything that changes the copy before anybody may see it."""
+    """Everything that changes the copy before anybody may see it. `forget` replays within a transaction."""
     on_progress("升级、重放忘记账本", 0, 1)
     with opened(staged) as copy:
         try:
@@ -150,17 +170,16 @@ def _prepare(
         copy.execute("PRAGMA foreign_keys = ON").fetchall()
         copy.execute("BEGIN IMMEDIATE")
         settle(copy, past)
-        done = Replay()
-        if ledger is not None:
-            done = replay(copy, ledger, past.forgotten, is_last_sure=past.is_lost)
+        done = forget(copy)
         record_within(
             copy,
-            at=to_ms(now),
+            at=note.at,
             actor=None,
-            action="restore",
+            action=note.action,
             subject=None,
-            reason=made_at,
-            detail=f"replayed={done.forgettings} facts={done.receipt.facts} turns={done.receipt.turns}",
+            reason=note.reason,
+            detail=f"replayed={done.entries} facts={done.receipt.facts} turns={done.receipt.turns}"
+            f" left={done.left} parted={done.parted} parked={done.parked}",
         )
         copy.execute("COMMIT")
         rebuild(copy)
@@ -169,7 +188,11 @@ def _prepare(
     return done
 
 
-def _put_in_place(staged: Path, live: sqlite3.Connection, old: Path, on_progress: Progress) -> dict[str, int]:
+def _replayed(copy: sqlite3.Connection, ledger: ForgetLedger, past: Past, overdue_at: int | None) -> Replay:
+    return replay(copy, ledger, past.forgotten, is_last_sure=past.is_lost, overdue_at=overdue_at)
+
+
+def put_in_place(staged: Path, live: sqlite3.Connection, old: Path, on_progress: Progress) -> dict[str, int]:
     """One transaction of the live file; the old state is kept beside it until the new one was checked."""
     with opened(old) as kept, opened(staged) as source:
         live.backup(kept)

@@ -29,6 +29,8 @@ from bot.storage.sql.identity_schema import link_try as link_try
 from bot.storage.sql.identity_schema import merge as merge
 from bot.storage.sql.identity_schema import metadata as metadata
 from bot.storage.sql.identity_schema import person as person
+from bot.storage.sql.identity_schema import phone_ask as phone_ask
+from bot.storage.sql.identity_schema import phone_code as phone_code
 from bot.storage.sql.identity_schema import phone_link as phone_link
 from bot.storage.sql.identity_schema import superuser as superuser
 from bot.storage.sql.identity_schema import to_ms as to_ms
@@ -242,7 +244,7 @@ audit = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("at", Integer, nullable=False),
-    Column("actor", Text, nullable=False),  # channel:app_id:openid, or "" for the house itself
+    Column("actor", Text, nullable=False),  # channel:app_id:openid, "cli", or "" for the house itself
     Column("action", Text, nullable=False),
     Column("subject_person", Integer, index=True),  # no foreign key: the record outlives the person
     Column("reason", Text, nullable=False),

@@ -78,10 +78,11 @@ def settle(copy: sqlite3.Connection, past: Past) -> None:
     _UNSURE.run(copy)
     _DROP_CONFIRMATIONS.run(copy)
     _CLOSE_ALL.run(copy)
-    leap = LEAP if past.is_lost else past.epoch + 1
+    least = LEAP if past.is_lost else 0
+    leap = max(least, past.epoch + 1)
     _RAISE_ALL.run(copy, leap=leap)
     for name, seq in copy.execute("SELECT name, seq FROM sqlite_sequence").fetchall():
-        beyond = seq + LEAP if past.is_lost else max(seq, past.sequences.get(name, 0))
+        beyond = max(seq + least, past.sequences.get(name, 0))
         copy.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (beyond, name))
     for name in past.sequences.keys() - {
         row[0] for row in copy.execute("SELECT name FROM sqlite_sequence").fetchall()

@@ -14,6 +14,8 @@ FORGOTTEN = "forgotten"
 """The last entry of the forget ledger whose forgetting this database holds."""
 PEPPER = "pepper"
 """`bot.secrets_file.pepper_check` of the pepper its phone hashes were made with."""
+UNPACKED = "unpacked"
+"""Which unpacking of a bundle this database came by: one that was interrupted finds out whether it got this far."""
 REINDEX = "reindex"
 """Set while a re-embedding has dropped the old vectors and is not finished."""
 

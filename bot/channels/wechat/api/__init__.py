@@ -9,6 +9,7 @@ from .client import API_BASE, ApiClient, UserInfo
 from .errors import ApiAway, ApiClosed, ApiError, MediaTooLarge, OutcomeUnknown, Verdict
 from .media import Media
 from .messages import Article, MenuItem
+from .mini_program import Login, MiniProgram, Phone
 from .token import AccessToken, MemoryTokenStore, TokenStore
 from .transport import DriverHttp
 
@@ -23,11 +24,14 @@ __all__ = [
     "ApiError",
     "Article",
     "DriverHttp",
+    "Login",
     "Media",
     "MediaTooLarge",
     "MemoryTokenStore",
     "MenuItem",
+    "MiniProgram",
     "OutcomeUnknown",
+    "Phone",
     "TokenStore",
     "UserInfo",
     "Verdict",

@@ -36,6 +36,8 @@ class Ability(StrEnum):
     USER_INFO = "user_info"
     MEDIA = "media"
     AUTOREPLY = "autoreply"
+    PHONE = "phone"
+    """Of a mini-program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,13 @@
 """When a fact was last told again.
 
-Revision: 0007.
+Revision: 0008, after 0007.
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0007"
-down_revision = "0006"
+revision = "0008"
+down_revision = "0007"
 
 
 def upgrade() -> None:

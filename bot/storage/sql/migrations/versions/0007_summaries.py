@@ -1,13 +1,13 @@
 """The rolling summary of each shelf.
 
-Revision: 0006.
+Revision: 0007, after 0006.
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0006"
-down_revision = "0005"
+revision = "0007"
+down_revision = "0006"
 
 
 def upgrade() -> None:

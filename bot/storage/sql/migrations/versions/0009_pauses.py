@@ -1,13 +1,13 @@
 """Who asked that nothing new be remembered of them, and the turns that are then kept for the talk alone.
 
-Revision: 0008.
+Revision: 0009, after 0008.
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0008"
-down_revision = "0007"
+revision = "0009"
+down_revision = "0008"
 
 
 def upgrade() -> None:

@@ -1,13 +1,13 @@
 """What a conversation has named: orders, sums, goods.
 
-Revision: 0005.
+Revision: 0006, after 0005.
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 
 
 def upgrade() -> None:
