@@ -1,4 +1,4 @@
-"""「忘记…」 through a whole house: after the reply, no byte of what went is in the data folder, the order's own words included."""
+"""「忘记…」 through a whole house: after the reply, no byte of what went is in the data folder, nor of the order's words."""
 
 import json
 from collections.abc import AsyncIterator

@@ -10,6 +10,7 @@ import pytest
 from bot.answering.prompt import load_template, render_prompt
 from bot.answering.question import Question
 from bot.memory.asked_time import AskedTimes
+from bot.memory.query import Query
 from bot.memory.recall import Recall
 from bot.metrics import Metrics
 from bot.pointing import Pointing
@@ -44,7 +45,11 @@ class Talk:
         message = self.stage.message(self.account, text)
         pointed = await self.pointing.read(text, at, scope, ())
         found = await self.recollection.recollect(
-            message, self.account, scope, pointed, vector_of(pointed.query)
+            message,
+            self.account,
+            scope,
+            pointed,
+            Query(text=pointed.query, vector=vector_of(pointed.query), talk=None),
         )
         question = Question(
             text=text,

@@ -40,6 +40,7 @@ from bot.storage.sql.looking import covered_by
 from bot.storage.sql.noting import write_noted
 from bot.storage.sql.schema import to_ms
 from bot.storage.sql.shelves import COVERED_SHELVES, Covered, asked, read_covered
+from bot.storage.sql.stamps import FORGOTTEN, read_stamp
 from bot.storage.sql.statements import Row
 from bot.storage.sql.word_forgetting import ToForget, forget_facts
 
