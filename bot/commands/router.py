@@ -144,7 +144,7 @@ class Commands:
         if context.message.is_anonymous or context.account is None or context.scope is None:
             return await self._for_stranger(call)
         asker = Asker(message=context.message, account=context.account, scope=context.scope)
-        if call is None or call.command is not Command.CONFIRM:
+        if call is None or call.command not in (Command.CONFIRM, Command.CONTINUE):
             if call is not None and call.command is Command.CANCEL:
                 return _reply(await self._clearing.cancel(asker) or self._nothing_to_do(call))
             await self._clearing.leave(asker)
@@ -181,7 +181,7 @@ class Commands:
     async def _about_memory(self, call: Call, asker: Asker) -> str | None:
         match call.command:
             case Command.MEMORY:
-                return await self._memory.show(asker)
+                return await self._memory.show(asker, call.argument)
             case Command.REMEMBER:
                 return await self._memory.remember(asker, call.argument)
             case Command.FORGET:

@@ -91,7 +91,7 @@ class Stores:
         self.group_switches = SqlGroupSwitches(database, clock)
         self.inbox = SqlInbox(database, clock)
         self.jobs = SqlJobs(database, clock)
-        self.ledger = SqlLedger(database, clock)
+        self.ledger = SqlLedger(database, clock, self.facts.under_way)
         self.link_codes = SqlLinkCodes(database)
         self.parking = SqlParking(database, clock, self.forgotten)
         self.pauses = SqlPauses(database, clock)
