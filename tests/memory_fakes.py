@@ -51,6 +51,7 @@ class FactsInMemory:
         self.vectors: dict[int, str] = {}
         self.finished: list[int] = []
         self.kept_with: list[tuple[bool, str]] = []
+        self.kept: list[NewFact] = []
         self.named: list[SeenEntity] = []
         self.summaries: list[NewSummary] = []
         self.sheets = 0
@@ -106,6 +107,7 @@ class FactsInMemory:
         self.named += entities
         self.summaries += [summary] if summary else []
         self.kept_with.append((vectors is not None, model_id))
+        self.kept += facts
         known = self.held.setdefault((scope.person, scope.place), [])
         ids: list[int] = []
         for new in facts:
@@ -126,6 +128,9 @@ class FactsInMemory:
             self.finished.append(job)
         self.touch(scope)
         return tuple(ids)
+
+    async def withdraw(self, scope: Scope, fact_ids: Sequence[int], at: datetime) -> int:
+        return (await self.forget_facts(scope, fact_ids)).facts
 
     async def without_vector(self, scope: Scope, model_id: str, limit: int) -> tuple[Fact, ...]:
         known = self.held.get((scope.person, scope.place), [])

@@ -23,6 +23,8 @@ from benchmarks.memory import (
     confirmations,
     contradictions,
     conversations,
+    forget_words,
+    forgetting,
     isolation,
     madial,
     pairs,
@@ -48,6 +50,8 @@ MEASURES: dict[str, Measure] = {
     "confirmations": confirmations.measure,
     "questions": questions.measure,
     "isolation": isolation.measure,
+    "forget-words": forget_words.measure,
+    "forgetting": forgetting.measure,
 }
 """By name, in the order they run."""
 NEED_PEERS = {"questions", "isolation"}

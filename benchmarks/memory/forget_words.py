@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.memory.people import HandClock
-from benchmarks.report import Figure, at_least
+from benchmarks.report import Figure
 from bot.commands.forgetting import MOST_UNASKED
 from bot.commands.parsing import Command, parse
 from bot.conversation.message import AccountKey
@@ -27,7 +27,6 @@ from bot.storage.sql.database import Database
 from bot.storage.sql.facts import SqlFacts
 from bot.storage.sql.turn_log import SqlTurnLog
 
-GOAL_GONE = 0.95
 LIST = "forget.jsonl"
 
 
@@ -110,15 +109,12 @@ async def _meant(
 
 
 def _figures(tally: Tally) -> list[Figure]:
-    goal, holds = at_least(tally.gone / tally.meant, GOAL_GONE)
     kinds = "，".join(f"{kind} {tally.whole[kind]}/{count}" for kind, count in sorted(tally.rows.items()))
     return [
         Figure(
             measure="要求忘记的话：该忘的忘了",
             value=tally.gone / tally.meant,
             unit="",
-            goal=goal,
-            holds=holds,
             includes=f"{sum(tally.rows.values())} 句，{tally.meant} 条该忘；整句全对：{kinds}；先问一遍的 {tally.asked} 句",
         ),
         Figure(

@@ -144,7 +144,10 @@ def _of_clauses(clauses: Sequence[str]) -> ForgetOrder | None:
     """The last order; a bare one (「…，忘了吧」) is for what stands before it."""
     for number in range(len(clauses) - 1, -1, -1):
         clause = clauses[number]
-        if number and _BARE.fullmatch(clause):
+        bare = _BARE.fullmatch(clause)
+        if bare and bare["fully"] and not number and len(clauses) > 1:
+            return _of_clause(clauses[1] + clause)
+        if number and bare:
             named = (
                 _of_clause(before + clause) for before in ("，".join(clauses[:number]), clauses[number - 1])
             )

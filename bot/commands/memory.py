@@ -3,6 +3,7 @@
 Invariant: 「已记住」 is said only after a durable commit; in a group nothing of a memory is shown, only counts.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 from bot.commands.context import Asker, channel_name
@@ -16,6 +17,7 @@ from bot.memory.ports import FactStore
 from bot.memory.revising import settled_beside
 from bot.ports import PauseStore
 
+_PAGE = re.compile(r"[0-9]{1,4}")
 MOST_FACTS = 20
 """Shown at once (about one WeChat page)."""
 FACT_CHARACTERS = 80
@@ -30,23 +32,30 @@ class MemoryCommands:
         self._pauses = pauses
         self._wording = wording
 
-    async def show(self, asker: Asker) -> str:
-        text = await self._list(asker)
+    async def show(self, asker: Asker, argument: str) -> str:
+        """`argument`: "2" for those after the newest `MOST_FACTS`, and so on."""
+        text = await self._list(asker, max(1, int(argument)) if _PAGE.fullmatch(argument) else 1)
         if await self._pauses.is_paused(asker.account.person):
             return self._wording.say("memory_paused", memory=text)
         return text
 
-    async def _list(self, asker: Asker) -> str:
+    async def _list(self, asker: Asker, page: int) -> str:
         facts = (await self._facts.fact_sheet(asker.scope)).facts
         if not facts:
             return self._wording.say("memory_empty")
         if asker.is_in_group:
             return self._wording.say("memory_count", count=len(facts))
         numbers = number_of(await self._facts.held_facts(asker.scope))
-        newest = facts[::-1][:MOST_FACTS]
-        left = len(facts) - len(newest)
-        key = "memory_list_more" if left else "memory_list"
-        return self._wording.say(key, count=len(facts), left=left, facts=self._lines(newest, numbers))
+        before = min(page - 1, (len(facts) - 1) // MOST_FACTS) * MOST_FACTS
+        shown = facts[::-1][before : before + MOST_FACTS]
+        lines = self._lines(shown, numbers)
+        left = len(facts) - before - len(shown)
+        if not left:
+            return self._wording.say("memory_list", count=len(facts), facts=lines)
+        following = before // MOST_FACTS + 2
+        return self._wording.say(
+            "memory_list_more", count=len(facts), left=left, facts=lines, following=following
+        )
 
     async def remember(self, asker: Asker, words: str) -> str:
         """`words`: what to remember, without the 「记住」 before it."""

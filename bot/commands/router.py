@@ -149,7 +149,7 @@ class Commands:
         asker = Asker(
             message=context.message, account=context.account, scope=context.scope, away=context.away
         )
-        if call is None or call.command is not Command.CONFIRM:
+        if call is None or call.command not in (Command.CONFIRM, Command.CONTINUE):
             if call is not None and call.command is Command.CANCEL:
                 return _reply(await self._clearing.cancel(asker) or self._nothing_to_do(call))
             await self._clearing.leave(asker)
@@ -186,7 +186,7 @@ class Commands:
     async def _about_memory(self, call: Call, asker: Asker) -> str | None:
         match call.command:
             case Command.MEMORY:
-                return await self._memory.show(asker)
+                return await self._memory.show(asker, call.argument)
             case Command.REMEMBER:
                 return await self._memory.remember(asker, call.argument)
             case Command.FORGET:

@@ -97,7 +97,7 @@ class Stores:
         self.history = SqlIdentityHistory(database)
         self.inbox = SqlInbox(database, clock)
         self.jobs = SqlJobs(database, clock)
-        self.ledger = SqlLedger(database, clock)
+        self.ledger = SqlLedger(database, clock, self.facts.under_way)
         self.link_codes = SqlLinkCodes(database, self.forgotten)
         self.parking = SqlParking(database, clock, self.forgotten)
         self.pauses = SqlPauses(database, clock)

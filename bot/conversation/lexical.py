@@ -7,7 +7,7 @@ that not one term is shared. Memory and knowledge both rank by it, so it knows n
 import re
 import unicodedata
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -78,6 +78,15 @@ class Bm25:
                 found = slice(self._starts[number], self._starts[number + 1])
                 scores[self._texts[found]] += self._weights[found]
         return scores
+
+    def held(self, weights: Mapping[str, float]) -> NDArray[np.float32]:
+        """`(n,)` float32: the summed weights of those terms that each text holds, by the order the texts came in."""
+        sums = np.zeros(self._size, np.float32)
+        for term, weight in weights.items():
+            number = self._vocabulary.get(term)
+            if number is not None:
+                sums[self._texts[self._starts[number] : self._starts[number + 1]]] += weight
+        return sums
 
     def best(self, question: str, k: int) -> list[tuple[int, float]]:
         """(position, score > 0) of at most `k` texts, best first; equal scores by position."""

@@ -7,7 +7,7 @@ the scope itself tell when an earlier talk was.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.conversation.scope import Scope
 from bot.conversation.turn import Turn
@@ -23,6 +23,9 @@ LATELY = 3
 """Turns in which 「那天」 may have been named."""
 LOOKED_BACK = 1_000
 """Turns: more than a long day's talk and the one before."""
+
+LONGEST_OF_DEEDS = timedelta(days=100)
+"""A window for what was done, not said."""
 
 _TIME = re.compile(
     r"[今昨前]|大前|上+(?:一|个)?[次回周星礼月年半季]|刚|[这本]个?[周月年星礼]|最近|近[0-9一二两三几来期日]|去年|周[一二三四五六日天末]|星期|礼拜"
@@ -53,6 +56,11 @@ _ASKS_TOO = re.compile(
 """Asks for something without a word of asking, or only by its last one: 「我数学几分」."""
 _ONLY_SAID = re.compile(r"刚|方才|适才|头先|将才|才将|现在|此刻|目前|眼下|这会儿")
 """「刚买的鞋怎么退」 asks about shoes, 「刚才说的鞋」 about what was said."""
+_RECURS = re.compile(
+    r"(?:周|星期|礼拜)[一二三四五六七日天末]|早上|早晨|凌晨|上午|中午|下午|傍晚|晚上|夜里|半夜"
+)
+"""Comes again and again: 「星期天晚饭几点送」 asks for a habit, 「星期天吃了什么」 for a day."""
+_NUMBER = re.compile(r"[0-9]{4}")
 _THEN = re.compile(r"^的?(?:时候|那[天会阵](?:儿|子)?|期间)")
 _TELLING = re.compile(rf"(?:{_SAYING})(?:过|了|好|的|是|到)?[^，。？！,.?!；;]{{0,2}}$")
 
@@ -148,9 +156,18 @@ def _binds(text: str, span: TimeSpan, at: datetime, *, asks: bool) -> bool:
         return asks or is_clause
     if not asks:
         return is_clause and _is_said_at(text, span)
-    if _is_said_at(text, span) or _DONE.search(behind):
+    if _is_said_at(text, span):
         return True
     window = _window(span, at)
+    # What happened in a year may be told in another, and what a number names needs no time.
+    if (window is not None and window.end - window.start > LONGEST_OF_DEEDS) or _NUMBER.search(
+        before + behind
+    ):
+        return False
+    if _DONE.search(behind):
+        return True
+    if _RECURS.match(span.text):
+        return False
     is_over = window is not None and window.end <= at
     return is_over and not (_AHEAD.search(span.text + behind) or _OF_HOUSE.search(text))
 

@@ -68,7 +68,7 @@ _NO = re.compile(
 )
 _ADDED = re.compile(
     r"但|不过|只是|其实|改|换|不是|应该|现在|可能|好像|有时|偶尔|除了|以前|暂时|算是|骗|玩笑|逗[你您]|别记|不用记"
-    r"|不要记|随口|假的|乱说|才怪|个鬼|之前|曾经|不再|已经"
+    r"|不要记|随口|假的|乱说|才怪|个鬼|之前|曾经|不再|已经|[别不没]|[他她]|别人|朋友|同事|老公|老婆|[我给帮替是][妈爸]|帮|替|送"
 )
 _CORRECTION_LEAD = re.compile(
     r"^(?:现在|其实|应该|我的?|实际上?|正确的|早就|已经|都|目前|最近|去年|是|改成|换成|改为|改到|改|换到|换|叫|穿"
@@ -162,7 +162,10 @@ def _answered(asked: str, said: Sequence[str], texts: Sequence[str]) -> _Answere
     if _is_yes(first, asked):
         if any(_ADDED.search(each) or _DOUBT.search(each) for each in rest):
             return _Answered()
-        return _Answered(holds=(asked, *(each for each in rest if _tells(each))))
+        told = [each for each in rest if not (is_request(each) or _COURTESY.fullmatch(content(each)))]
+        apart = [each for each in told if sort_of(each) is not None]
+        # 「对，L码」 says more of the same.
+        return _Answered(holds=("，".join([asked, *(each for each in told if each not in apart)]), *apart))
     if _NO.match(first):
         return _Answered(holds=(_corrected(asked, rest[0]) if rest else "",), denied=asked)
     if _YES.match(first):
@@ -205,11 +208,6 @@ def _is_other_value(first: str, asked: str) -> bool:
     return is_changed and 1 < len(value) <= _ECHOED and not _DOUBT.search(first)
 
 
-def _tells(clause: str) -> bool:
-    """Something of the person's, beside the yes: 「芒果也过敏」."""
-    return sort_of(clause) is not None and not is_request(clause)
-
-
 def _chosen(asked: str, said: str) -> str:
     """A question's statement with the value that the person gave: 「M」 to 「您穿M还是L」, 「43」 to 「您穿多大码」."""
     value = _TAIL.sub("", _CORRECTION_LEAD.sub("", said))
@@ -237,7 +235,7 @@ def _corrected(asked: str, said: str) -> str:
     """The question's statement with the value that the person puts right; "" where that says itself what is so, or
     nothing."""
     value = _TAIL.sub("", _CORRECTION_LEAD.sub("", said.strip())).strip()
-    if not value or len(value) > 30 or _DOUBT.search(said):
+    if not value or len(value) > 30 or _DOUBT.search(said) or _COURTESY.fullmatch(content(said)):
         return ""
     if sort_of(said) is not None and re.match(r"我|俺|本人", said):
         return ""
@@ -246,12 +244,16 @@ def _corrected(asked: str, said: str) -> str:
         if not claim.value or place < 0 or len(normalise(asked)) != len(asked):
             continue
         old = asked[place : place + len(claim.value)]
+        if _DIGITS.search(old) and not _DIGITS.search(value):
+            continue
         if (number := _DIGITS.fullmatch(value)) and _DIGITS.search(old):
             return asked[:place] + _DIGITS.sub(number.group(), old, count=1) + asked[place + len(old) :]
         end = place + len(old)
         unit = asked[end : end + 1]
         return asked[:place] + value + asked[end + (value.endswith(unit) if unit else 0) :]
-    before, link, _ = asked.rpartition("是")
+    before, link, old = asked.rpartition("是")
+    if _DIGITS.search(old) and not _DIGITS.search(value):
+        return ""
     return f"{before}是{value}" if link else ""
 
 

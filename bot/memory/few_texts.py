@@ -46,3 +46,8 @@ class FewTexts:
                 count = self._texts[row][term]
                 scores[row] += rarity * count * (K1 + 1) / (count + self._dampings[row])
         return np.array(scores, np.float32)
+
+    def held(self, weights: Mapping[str, float]) -> NDArray[np.float32]:
+        """See `Bm25.held`."""
+        sums = [sum(weights[term] for term in weights.keys() & terms.keys()) for terms in self._texts]
+        return np.array(sums, np.float32)

@@ -18,12 +18,13 @@ class Weights:
     """What each sign adds. Dense and lexical are spread over 0 to 1 within the question first."""
 
     dense: float = 1.0
-    lexical: float = 0.4
+    lexical: float = 0.5
+    """Of a memory that holds all the question's content words."""
     exact: float = 0.3
     """For each word of letters and digits found as it is, up to `MOST_EXACT`: vectors blur ids."""
-    topic: float = 0.1
-    importance: float = 0.03
-    recency: float = 0.03
+    topic: float = 0.05
+    importance: float = 0.002
+    recency: float = 0.002
     """Importance and recency only order what is otherwise equal: more of them costs recall."""
     oneself: float = 2.0
     """For identity and preference facts when the question is about the person: above any match but ids."""
@@ -43,6 +44,10 @@ class Signs:
     dense: Vector | None
     """Inner products; NaN where a memory has no vector or was not among the nearest. None: no search."""
     lexical: NDArray[np.float32]
+    """BM25 of the question's content words."""
+    covered: NDArray[np.float32]
+    """The weighted share of the question's content words that each memory holds, 0 to 1: unlike BM25 it doesn't take the
+    best of the matches for a good one."""
     exact: NDArray[np.float32]
     topic: NDArray[np.float32]
     importance: NDArray[np.float32]
@@ -51,15 +56,16 @@ class Signs:
 
     def of_words(self) -> "Signs":
         """What it says by meaning and words alone, as a talk's words do: what is lasting, recent or important is said
-        for the message already."""
+        for the message already. Of a talk's many words no memory holds a large share: the best match counts whole."""
         none = np.zeros_like(self.lexical)
         age = np.full_like(self.lexical, np.inf)
-        return replace(self, topic=none, importance=none, oneself=none, age_days=age)
+        covered = _share_of_best(self.lexical)
+        return replace(self, covered=covered, topic=none, importance=none, oneself=none, age_days=age)
 
 
 def fuse(signs: Signs, weights: Weights) -> NDArray[np.float32]:
     """`(n,)` float32, higher is better."""
-    score = weights.lexical * _share_of_best(signs.lexical)
+    score = weights.lexical * signs.covered
     if signs.dense is not None:
         score = score + weights.dense * _spread(signs.dense)
     score = score + weights.exact * np.minimum(signs.exact, MOST_EXACT)

@@ -81,6 +81,11 @@ class FactIndex:
         # A term between spaces is a run of its own, so that it comes out of the tokeniser unchanged.
         return self._bm25.scores(" ".join(terms))
 
+    def covered(self, question: str) -> NDArray[np.float32]:
+        """`(n,)`: the weighted share of the question's content terms each fact holds, 0 to 1."""
+        terms = content_terms(question)
+        return self._bm25.held(terms) / np.float32(sum(terms.values()) or 1.0)
+
     def exact_matches(self, question: str) -> NDArray[np.float32]:
         """`(n,)`: how many of the question's words of letters and digits each fact holds as they are."""
         asked = exact_tokens(searchable(question))

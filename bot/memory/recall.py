@@ -214,6 +214,7 @@ class Recall:
         return Signs(
             dense=dense,
             lexical=index.scores(question),
+            covered=index.covered(question),
             exact=index.exact_matches(question),
             topic=index.shared_topics(question),
             importance=index.importance,

@@ -77,5 +77,8 @@ def _is_named(fact: NewFact, reading: Reading, held: Fact) -> bool:
     other = read_claims(held.text)
     if {each.owner for each in reading.clauses} != {each.owner for each in other.clauses}:
         return False
-    mine, theirs = ({claim.slot for claim in each.claims} for each in (reading, other))
+    mine, theirs = (
+        {claim.slot for claim in each.claims if not claim.slot.startswith("state:")}
+        for each in (reading, other)
+    )
     return not (mine and theirs) or bool(mine & theirs)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from bot.conversation.masking import mask_secrets
-from bot.memory.claims import OTHERS, read_claims, tells_change
+from bot.memory.claims import OTHERS, SELF, read_claims, tells_change
 from bot.memory.clauses import (
     Clause,
     clauses_of,
@@ -233,10 +233,22 @@ def _statements(clauses: tuple[Clause, ...]) -> list[str]:
             statements.append(text)
             is_open = True
         elif is_statement and is_open and not clause.begins_sentence and not is_request(text):
-            statements[-1] = f"{statements[-1]}，{text}"
+            if _is_apart(statements[-1], text):
+                statements.append(text)
+            else:
+                statements[-1] = f"{statements[-1]}，{text}"
         else:
             is_open = False
     return statements
+
+
+def _is_apart(before: str, text: str) -> bool:
+    """It claims something of the person's own: what contradicts the one is not to close the other."""
+    if any(clause.owner != SELF for clause in read_claims(before).clauses):
+        return False
+    reading = read_claims(text)
+    is_claim = any(not claim.slot.startswith(_OF_ORDERS) for claim in reading.claims)
+    return is_claim or any(not each.holds for clause in reading.clauses for each in clause.stances)
 
 
 def _stands_alone(text: str) -> bool:

@@ -1,5 +1,6 @@
-"""「忘记…」 through a whole house: after the reply, no byte of what went is in the data folder, nor of the order's words."""
+"""「忘记…」 through a whole house: after the reply, no byte of what went is in the data folder, nor the order's own words."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -130,3 +131,26 @@ async def test_a_correction_closes_the_old(shop: LivingHouse) -> None:
     await shop.house.worker.work_off()
     scope = (await shop.account()).scope("")
     assert await shop.house.stores.facts.without_vector(scope, shop.house.models.embedder.model_id, 9) == ()
+
+
+async def test_an_answer_under_way_does_not_bring_it_back(shop: LivingHouse) -> None:
+    await link(shop)
+    await tell(shop, f"我喜欢{WORDS}", "我叫八六")
+    asked = shop.message("我喜欢什么")
+    async with shop.thinking() as is_asked:
+        waiting = asyncio.create_task(shop.hear(asked))
+        await is_asked.wait()
+        assert WORDS in await shop.say("/我的记忆", channel=WECHAT)
+        shop.model.answer_with(lambda _: f"您喜欢{WORDS}")
+        assert "已忘记 1 件事" in await shop.say(f"/忘记 {WORDS}", channel=WECHAT)
+    assert await waiting == shop.house.wording.say("cleared_meanwhile")
+    assert left_of(shop, WORDS) == set()
+    assert "八六" in await shop.say("/我的记忆")
+
+
+async def link(shop: LivingHouse) -> None:
+    issued = await shop.say("/绑定")
+    code = issued.split("绑定码：", 1)[1].split("（", 1)[0]
+    await shop.say(f"/绑定 {code}", channel=WECHAT)
+    await shop.say("确认绑定")
+    assert "已绑定" in await shop.say("确认绑定")

@@ -135,7 +135,8 @@ async def test_forgetting_takes_it_and_it_is_made_anew_without(shop: LivingHouse
 async def test_forgetting_words_of_the_summary_alone_is_said(shop: LivingHouse) -> None:
     shop.model.answer_with(lambda request: answers(request).replace("问过多久发货", "是个急性子"))
     await chat(shop, SAID[:15])
-    assert await shop.say("/忘记 急性子") == shop.house.wording.say("forgotten_summary")
+    said = shop.house.wording.say("forgotten_summary")
+    assert await shop.say("/忘记 急性子") == said + shop.house.wording.say("forget_receipt", number=1)
     assert "summary" not in shop.tables_with("急性子")
 
 

@@ -271,6 +271,7 @@ def example(template: Path, events: Sequence[tuple[str, int]]) -> Iterator[int]:
         yield asyncio.run(play())
 
 
+@pytest.mark.timeout(600)
 def test_what_was_forgotten_never_returns(template: Path) -> None:
     forgettings = 0
 

@@ -1,9 +1,10 @@
 """What a later memory closes, what it only says again, and what it leaves alone."""
 
-import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bot.memory.claims import contradicts, read_claims, says_the_same
 from bot.memory.claims.claim import SELF
@@ -91,6 +92,7 @@ def test_states_plans_and_named_changes(old: str, new: str) -> None:
         ("我儿子对牛奶过敏", "我不喝牛奶了"),
         ("我妈妈生日是3月5日", "我生日是5月12日"),
         ("小李住在北京", "我搬到上海了"),
+        ("我大儿子10岁", "我小儿子6岁"),
         ("我住在北京", "小李住在上海"),
         ("我手机号是13812345678", "我老婆的手机号是13912345678"),
     ],
@@ -205,17 +207,7 @@ def test_tomorrow_is_another_day_each_time() -> None:
     assert not says_the_same("我明天面试", AT, "我明天面试", AT + timedelta(days=3))
 
 
-@pytest.mark.parametrize("piece", ["我不吃", "穿码", "从成", "1只", "改到", "不是是", "对过敏", "住在"])
-def test_any_text_is_read_in_linear_time(piece: str) -> None:
-    text = piece * 100
-    read_claims(text)
-    short, long = (_seconds(piece * count) for count in (100, 400))
-    assert long < 20 * short + 0.05
-
-
-def _seconds(text: str) -> float:
-    read_claims.cache_clear()
-    start = time.process_time()
-    read_claims(text)
-    says_the_same(text, AT, text + "了", AT)
-    return time.process_time() - start
+@given(st.text(max_size=400))
+def test_any_text_is_read(text: str) -> None:
+    reading = read_claims(text)
+    assert not contradicts(reading, reading)

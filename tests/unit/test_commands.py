@@ -64,6 +64,9 @@ class TestMemory:
         assert "第2件" not in text
         assert "另有 3 件" in text
         assert "共 23 件" in text
+        rest = await house.say(house.alice, "/我的记忆 2") or ""
+        assert "第2件" in rest and "第0件" in rest and "第3件" not in rest
+        assert await house.say(house.alice, "/我的记忆 9") == rest
 
     async def test_braces_in_a_memory_are_text(self, house: House) -> None:
         house.facts.hold(house.alice.scope(""), "{count} {0} {")

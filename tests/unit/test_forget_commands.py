@@ -53,6 +53,13 @@ class TestMuch:
         assert "已忘记 6 件事" in (await house.say(house.alice, "确认", group=GROUP) or "")
         assert house.facts.texts(scope) == []
 
+    async def test_reading_on_keeps_the_question_open(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, *[f"我爱吃第{number}种花生" for number in range(MOST_UNASKED + 1)])
+        await house.say(house.alice, "/忘记 花生")
+        await house.say(house.alice, "继续")
+        assert "已忘记 6 件事" in (await house.say(house.alice, "确认") or "")
+
     async def test_is_what_was_meant_when_it_was_said(self, house: House) -> None:
         """Past midnight, 今天 is still the day of the order."""
         scope = house.alice.scope("")

@@ -25,7 +25,7 @@ def make(facts: FactsInMemory, nearness: dict[int, float] | None = None) -> Reca
 
 def signs(size: int, **given: list[float] | None) -> Signs:
     zeros = np.zeros(size, np.float32)
-    names = ("lexical", "exact", "topic", "importance", "age_days", "oneself")
+    names = ("lexical", "covered", "exact", "topic", "importance", "age_days", "oneself")
     values = {name: np.array(given.get(name) or zeros, np.float32) for name in names}
     dense = given.get("dense")
     return Signs(dense=None if dense is None else np.array(dense, np.float32), **values)
@@ -154,7 +154,7 @@ def test_importance_and_recency_order_what_is_equal() -> None:
 
 
 def test_a_memory_without_a_vector_keeps_its_words() -> None:
-    scores = fuse(signs(3, dense=[0.9, np.nan, 0.8], lexical=[0, 4, 0]), Weights())
+    scores = fuse(signs(3, dense=[0.9, np.nan, 0.8], covered=[0, 4, 0]), Weights())
     assert not np.isnan(scores).any()
     assert scores[1] > scores[2]
 

@@ -3,11 +3,20 @@
 Invariant: pure, linear, no model; what can't be read claims nothing, so nothing is closed or merged for it.
 """
 
-from bot.memory.claims.claim import Claim
+from bot.memory.claims.claim import SELF, Claim
 from bot.memory.claims.contradiction import contradicts
 from bot.memory.claims.frames import tells_change
 from bot.memory.claims.owners import OTHERS
 from bot.memory.claims.reading import Reading, read_claims
 from bot.memory.claims.sameness import says_the_same
 
-__all__ = ["OTHERS", "Claim", "Reading", "contradicts", "read_claims", "says_the_same", "tells_change"]
+__all__ = [
+    "OTHERS",
+    "SELF",
+    "Claim",
+    "Reading",
+    "contradicts",
+    "read_claims",
+    "says_the_same",
+    "tells_change",
+]

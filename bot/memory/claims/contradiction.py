@@ -75,10 +75,14 @@ def _takes_over(clause: Clause, before: Clause, new: Reading) -> bool:
         return False
     if not (clause.is_open or clause.claims) or not new.says_change:
         return False
-    if clause.claims and before.claims:
+    if _has_attribute(clause) and _has_attribute(before):
         # Both were read, and of one slot nothing differs.
         return False
     return names_change(clause.text, before.text) or differs_in_value(clause.text, before.text)
+
+
+def _has_attribute(clause: Clause) -> bool:
+    return any(not claim.slot.startswith("state:") for claim in clause.claims)
 
 
 def _replaces(mine: Claim, theirs: Claim, new: Reading) -> bool:

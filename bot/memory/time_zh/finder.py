@@ -119,7 +119,7 @@ _READERS = dict.fromkeys(LENGTH_STARTS, (_expression_at, _length_at)) | {
     "上": (_expression_at, _session_at),
     "每": (_expression_at, _recurrence_at),
 }
-"""Who reads what begins with a character, besides expressions; of two as long the first counts."""
+"""Who reads what begins with a character; what begins with any other is an expression. Of two as long the first counts."""
 
 
 def _earlier(text: str, start: int, context: Context, meant: Slot) -> Window | None:

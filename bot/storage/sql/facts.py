@@ -42,6 +42,7 @@ from bot.storage.sql.schema import to_ms
 from bot.storage.sql.shelves import COVERED_SHELVES, Covered, asked, read_covered
 from bot.storage.sql.stamps import FORGOTTEN, read_stamp
 from bot.storage.sql.statements import Row
+from bot.storage.sql.under_way import UnderWay
 from bot.storage.sql.word_forgetting import ToForget, forget_facts
 
 T_co = TypeVar("T_co", covariant=True)
@@ -65,6 +66,8 @@ class SqlFacts:
         self._database = database
         self._clock = clock
         self._ledger = ledger
+        self.under_way = UnderWay()
+        """Told of every forgetting by words."""
 
     async def version(self, scope: Scope) -> MemoryVersion:
         """One small read by index. Epoch -1 and no shelf for a scope that covers nothing."""
@@ -241,7 +244,9 @@ class SqlFacts:
         """See `FactStore`. Raises StoreUnavailable, also when all is deleted but the log could not be
         folded in: asking again is then enough."""
         asking = ToForget(facts=tuple(fact_ids), words=tuple(words), turns=tuple(turns), asked_in=asked_in)
-        return await self._forget(lambda connection: forget_facts(connection, scope, asking, self._ledger))
+        return await self._forget(
+            lambda connection: forget_facts(connection, scope, asking, self._ledger, self.under_way)
+        )
 
     async def clear_person(self, person: PersonId) -> ForgetReceipt:
         """See `FactStore`. Raises StoreUnavailable as `forget_facts` does."""

@@ -20,6 +20,7 @@ from bot.storage.sql.pausing import is_paused_for
 from bot.storage.sql.schema import job, to_ms, turn
 from bot.storage.sql.scopes import is_current, shelf_of
 from bot.storage.sql.statements import Statement, constant, insert_into
+from bot.storage.sql.under_way import UnderWay
 
 PASSING_KEPT = 10
 """Turns of a shelf, while nothing is to be remembered: those that an answer may look back on."""
@@ -46,9 +47,10 @@ _INSERT_JOB = Statement(
 class SqlLedger:
     """`bot.ports.TurnLedger` over SQL."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, under_way: UnderWay | None = None) -> None:
         self._database = database
         self._clock = clock
+        self._under_way = under_way or UnderWay()
 
     async def commit_turn(
         self,
@@ -65,6 +67,8 @@ class SqlLedger:
 
         def work(connection: sqlite3.Connection) -> Turn | None:
             if not may_become_turn(connection, inbox_id) or not is_current(connection, scope):
+                return None
+            if self._under_way.holds_forgotten(scope.person, inbox_id, f"{message.text} {reply.text}"):
                 return None
             close_entry(connection, inbox_id, scope.account, delivery, now)
             is_passing = is_paused_for(connection, scope.account)

@@ -29,6 +29,7 @@ from bot.storage.sql.schema import delivery, fact, inbox, shelf, turn
 from bot.storage.sql.shelves import COVERED_SHELVES, REWRITTEN, as_list, asked, listed, read_covered
 from bot.storage.sql.statements import Statement
 from bot.storage.sql.superseding import bridge
+from bot.storage.sql.under_way import UnderWay
 
 SAID_INSTEAD = "/忘记"
 """What the message that asked says from then on: should a crash bring it again, its sender is asked what to forget."""
@@ -95,7 +96,11 @@ class _Chosen:
 
 
 def forget_facts(
-    connection: sqlite3.Connection, scope: Scope, asking: ToForget, ledger: ForgetLedger | None = None
+    connection: sqlite3.Connection,
+    scope: Scope,
+    asking: ToForget,
+    ledger: ForgetLedger | None = None,
+    under_way: UnderWay | None = None,
 ) -> ForgetReceipt:
     """See `FactStore.forget_facts`. Besides the turns the facts came from, those go that quote them."""
     covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
@@ -106,6 +111,8 @@ def forget_facts(
     told = Sought.of(texts) | codes_in(texts)
     sought = told | Sought.of(asking.words)
     accounts = accounts_of(connection, scope.person)
+    if under_way is not None and sought and covered.ids:
+        under_way.note(connection, scope.person, sought)
     _leave_no_words_of(connection, accounts, scope, asking.asked_in, sought)
     turns = _turns(connection, shelves, chosen, asking.turns, sought)
     quoting = _replies(connection, accounts, scope.place, told, sought, with_lists=bool(chosen or turns))
