@@ -88,7 +88,7 @@ class Commands:
             audit=audit,
             wording=wording,
             clock=clock,
-            clear=self._clearing.ask_for_self,
+            clear=lambda asker: self._clearing.ask_for_self(asker),  # noqa: PLW0108 — made below
         )
         self._people = PeopleCommands(directory, authority, wording)
         self._held = HeldAnswers(deliveries, wording)
