@@ -129,7 +129,8 @@ class TurnLedger(Protocol):
         """Turn, delivery, consolidation job and the closed inbox entry, in one transaction.
 
         None when the scope's epoch has passed: nothing is stored, and the entry stays open for the
-        caller to close with what it says instead.
+        caller to close with what it says instead. Raises ViewChanged when the account's person has other
+        accounts than in the scope: nothing is stored, and the caller decides anew.
         """
         ...
 

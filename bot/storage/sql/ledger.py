@@ -1,10 +1,12 @@
 """The ledger of turns: question, answer, delivery, job and the closed inbox entry, all or nothing.
 
-Invariant: a turn of an older epoch leaves no trace, nor one whose words were forgotten with its place.
+Invariant: a turn of an older epoch leaves no trace, nor one whose words were forgotten with its place, nor an answer
+that was made while the person was other accounts.
 """
 
 import sqlite3
 
+from bot.conversation.errors import ViewChanged
 from bot.conversation.message import Message, Reply
 from bot.conversation.ports import Clock
 from bot.conversation.scope import Scope
@@ -13,7 +15,7 @@ from bot.ports import Delivery
 from bot.storage.sql.database import Database
 from bot.storage.sql.inbox import close_entry, may_become_turn
 from bot.storage.sql.schema import job, to_ms, turn
-from bot.storage.sql.scopes import is_current, shelf_of
+from bot.storage.sql.scopes import has_same_view, is_current, shelf_of
 from bot.storage.sql.statements import Statement, insert_into
 
 _INSERT_TURN = Statement(insert_into(turn, "shelf_id", "inbox_id", "question", "answer", "decided_by", "at"))
@@ -45,6 +47,8 @@ class SqlLedger:
         def work(connection: sqlite3.Connection) -> Turn | None:
             if not may_become_turn(connection, inbox_id) or not is_current(connection, scope):
                 return None
+            if not has_same_view(connection, scope):
+                raise ViewChanged("the person's accounts are others than when this was answered")
             close_entry(connection, inbox_id, scope.account, delivery, now)
             stored = _store_turn(connection, inbox_id, scope, message, reply)
             if consolidate:
