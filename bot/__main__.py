@@ -68,9 +68,11 @@ def build(settings: Settings) -> None:
     from bot.channels.wechat_mapping import pages_of as wechat_pages
     from bot.container import Channels, House
     from bot.container.alerting import make_alerts
+    from bot.container.moving import refuse_half_moved
     from bot.official_accounts import OfficialAccounts
     from bot.qq_side import QQSide, nonebot_config
 
+    refuse_half_moved(settings)
     # Importing NoneBot puts its own sink in place of ours.
     configure_logs(settings.log_level, settings.secrets)
     config: dict[str, Any] = nonebot_config(settings) | {"api_timeout": API_SECONDS}

@@ -132,16 +132,13 @@ class Assistant:
     ) -> Delivery:
         heard = self._groups.hear(message, waited_seconds=waited_seconds)
         message = heard.message
-        account = await self._identify(heard, times)
-        scope = account.scope(message.conversation.place) if account else None
-        context = CommandContext(
-            message=message,
-            account=account,
-            scope=scope,
-            has_waited=waited_seconds > 0,
-            away=place.given_away,
-        )
+        has_waited = waited_seconds > 0
         while True:
+            account = await self._identify(heard, times)
+            scope = account.scope(message.conversation.place) if account else None
+            context = CommandContext(
+                message=message, account=account, scope=scope, has_waited=has_waited, away=place.given_away
+            )
             decision = await self._decide(heard, context, place, is_resumed=is_resumed, times=times)
             with times.stage("commit"):
                 text = await self._dressing.dress(message, account, decision.reply, is_resumed=is_resumed)
@@ -152,8 +149,9 @@ class Assistant:
                 if account is not None:
                     self._wonder(account)
                 return delivery
-            # The page it was to hand over has just been shown: once more, as who came a moment later.
-            context = replace(context, has_waited=True)
+            # The page it was to hand over has just been shown, or the asker's accounts linked or parted: once
+            # more, as who came a moment later.
+            has_waited = True
 
     async def apologise(self, inbox_id: int, message: Message) -> Delivery:
         """Close a message that failed MAX_TRIES times. Talk that wasn't for the bot gets no apology."""

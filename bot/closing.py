@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.answering.drafts import Drafts, rest_of
+from bot.conversation.errors import ViewChanged
 from bot.conversation.markdown import flatten
 from bot.conversation.message import Kind, Message, Reply
 from bot.conversation.ports import Clock
@@ -56,15 +57,19 @@ class Closing:
         self, inbox_id: int, message: Message, scope: Scope | None, decision: Decision, text: str
     ) -> Delivery | None:
         """`text`: the whole of what is said, dressed. None, and nothing is stored, when it was to hand over a
-        page that went another way meanwhile. Raises TransientError when a store is away."""
+        page that went another way meanwhile, or was made while its asker's person was other accounts. Raises
+        TransientError when a store is away."""
         if scope is None or not decision.is_turn:
             return await self.close(inbox_id, message, scope, decision, text)
         delivery = self._delivery(inbox_id, message, scope, decision, text)
         reply = replace(decision.reply, text=flatten(without_taps(decision.reply.text)))
         said = message if message.text else replace(message, text=self._wording.say("picture_sent"))
-        turn = await self._ledger.commit_turn(
-            inbox_id, scope, said, reply, delivery, consolidate=self._keeps_memory
-        )
+        try:
+            turn = await self._ledger.commit_turn(
+                inbox_id, scope, said, reply, delivery, consolidate=self._keeps_memory
+            )
+        except ViewChanged:
+            return None
         if turn is None:
             # Cleared while it was being answered: question and answer may hold what was just forgotten.
             gone = Reply(text=self._wording.say("cleared_meanwhile"), decided_by="notice")

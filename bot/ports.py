@@ -130,7 +130,8 @@ class TurnLedger(Protocol):
 
         None when the scope's epoch has passed: nothing is stored, and the entry stays open for the
         caller to close with what it says instead. Of who wants nothing remembered, a turn is kept for the next
-        answers alone, without a job.
+        answers alone, without a job. Raises ViewChanged when the account's person has other accounts than in the
+        scope: nothing is stored, and the caller decides anew.
         """
         ...
 

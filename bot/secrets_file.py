@@ -98,8 +98,13 @@ def keep_also(data_folder: Path, others: Peppers) -> Peppers:
 
 
 def replace_pepper(data_folder: Path) -> Peppers:
-    """A new pepper; the present one joins those before it. Raises ConfigurationError or OSError."""
+    """A new pepper; the present one joins those before it. One caller at a time: what a killed one left goes.
+
+    Raises ConfigurationError or OSError.
+    """
     known = read_peppers(data_folder)
+    for draft in data_folder.glob(".pepper.*"):
+        draft.unlink(missing_ok=True)
     before = ((known.version, known.current), *known.older)
     _write(data_folder / "pepper.old", "".join(f"{key.hex()} {number}\n" for number, key in before))
     fresh = Peppers(current=secrets.token_bytes(PEPPER_BYTES), version=known.version + 1, older=before)

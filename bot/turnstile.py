@@ -13,10 +13,10 @@ from typing import Protocol
 from loguru import logger
 
 from bot.alerts import Alerts, OperatorAlerts
-from bot.commands.parsing import put_aside
+from bot.commands.aside import put_aside
 from bot.conversation.errors import TransientError
 from bot.conversation.masking import mask_secrets
-from bot.conversation.message import AccountKey, Message
+from bot.conversation.message import AccountKey, Kind, Message
 from bot.conversation.taps import clean
 from bot.delivery import DeliveryDesk
 from bot.ports import Delivery, InboxStore
@@ -45,6 +45,14 @@ class Story(Protocol):
 
     async def apologise(self, inbox_id: int, message: Message) -> Delivery:
         """Close a message that cannot be answered."""
+        ...
+
+
+class CodesOut(Protocol):
+    """Who waits for a one-time code: `PhoneCodes`."""
+
+    def is_open(self, account: AccountKey) -> bool:
+        """A code for this account may still be good. Asked before the place in the line is taken, so it is no read."""
         ...
 
 
@@ -101,12 +109,15 @@ class Turnstile:
         desk: DeliveryDesk,
         alerts: Alerts | None = None,
         monotonic: Callable[[], float] = time.monotonic,
+        codes: CodesOut | None = None,
     ) -> None:
+        """`codes` None: no phone can be proven here."""
         self._inbox = inbox
         self._story = story
         self._desk = desk
         self._alerts = alerts or OperatorAlerts()
         self._monotonic = monotonic
+        self._codes = codes
         self._line = Line()
         self._runs: dict[tuple[str, str, str], asyncio.Task[Delivery]] = {}
 
@@ -120,7 +131,9 @@ class Turnstile:
         Raises:
             TransientError: a store is away. The message, if it was accepted, is resumed later.
         """
-        return await asyncio.shield(self._join_or_start(_fit_to_store(message), is_resumed=False))
+        return await asyncio.shield(
+            self._join_or_start(_fit_to_store(message, self._codes), is_resumed=False)
+        )
 
     async def hand_over(self, message: Message, delivery: Delivery) -> None:
         """Send an answer that no open request took, behind what is under way for the same person."""
@@ -209,9 +222,15 @@ class Turnstile:
                     return await self._story.apologise(inbox_id, message)
 
 
-def _fit_to_store(message: Message) -> Message:
+def _fit_to_store(message: Message, codes: CodesOut | None) -> Message:
     """Cut to what a person writes, without secrets, and without what only the house may write."""
-    said, aside = put_aside(clean(message.text[:LONGEST_TEXT]))
+    is_said = codes is not None and message.kind in (Kind.TEXT, Kind.VOICE)
+    said, aside = put_aside(
+        clean(message.text[:LONGEST_TEXT]),
+        are_phones_on=is_said,
+        is_private=not message.conversation.is_group,
+        is_code_open=is_said and codes is not None and codes.is_open(message.sender),
+    )
     text, _ = mask_secrets(said)
     quoted, _ = mask_secrets(clean(message.quoted[:LONGEST_TEXT])) if message.quoted else ("", False)
     if (text, quoted) == (message.text, message.quoted):

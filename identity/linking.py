@@ -4,6 +4,7 @@ Invariant: nobody joins anybody before the account that issued the code was show
 whoever enters a code that leads nowhere learns nothing of why.
 """
 
+import re
 import secrets
 import unicodedata
 from collections.abc import Callable
@@ -24,7 +25,16 @@ WRONG_TRIES = 5
 TRIES_ARE_COUNTED = timedelta(minutes=10)
 """Five wrong codes within this lock an account out for as long, from the fifth on."""
 
+LONGEST_TYPED = 64
+"""Characters around a code and the code."""
+
 _LABEL = b"link-code:v1:"
+_CODE = re.compile(f"[0-9A-Z]{{{CODE_LENGTH}}}")
+
+
+def is_code(text: str) -> bool:
+    """Six letters and digits, however they are spaced: what else is typed is no try of one."""
+    return len(text) <= LONGEST_TYPED and _CODE.fullmatch(_typed(text)) is not None
 
 
 class Linking:
@@ -52,7 +62,9 @@ class Linking:
 
     async def enter(self, account: Account, code: str) -> Account | None:
         """The account that issued the code, which may now confirm. None: wrong, expired, entered or spent
-        before, this person's own, or this account is locked out."""
+        before, this person's own, or this account is locked out; or no code at all, which is not counted."""
+        if not is_code(code):
+            return None
         now = self._clock.now()
         return await self._store.enter(
             account.id,
@@ -80,6 +92,9 @@ class Linking:
         return self._clock.now()
 
     def _hash(self, code: str) -> bytes:
-        """Of the code as people may type it: case, width, spaces and dashes do not count."""
-        typed = unicodedata.normalize("NFKC", code).upper()
-        return self._keyed_hash(_LABEL + "".join(filter(str.isalnum, typed)).encode())
+        return self._keyed_hash(_LABEL + _typed(code).encode())
+
+
+def _typed(code: str) -> str:
+    """The code as people may type it: case, width, spaces and dashes do not count."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", code).upper()))

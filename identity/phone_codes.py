@@ -8,13 +8,13 @@ import asyncio
 import secrets
 import unicodedata
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from loguru import logger
 
 from bot.conversation.errors import RejectedInput, StoreUnavailable
-from bot.conversation.message import PLAYGROUND
+from bot.conversation.message import PLAYGROUND, AccountKey
 from bot.conversation.ports import Clock
 from identity.directory import Directory, Proof
 from identity.model import Account, CodeLimits, Sending
@@ -23,6 +23,8 @@ from identity.ports import AccountStore, CodeSender, PhoneCodeStore
 
 CODE_DIGITS = 6
 """What people know from every other code. A guesser has five tries, and a phone five codes a day: 25 in a million."""
+LONGEST_TYPED = 64
+"""Characters around a code and the code."""
 CODE_LASTS = timedelta(minutes=5)
 WRONG_TRIES = 5
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -47,6 +49,8 @@ class Asked(StrEnum):
 class Proven(StrEnum):
     """What a code that came back has led to."""
 
+    NO_CODE = "no_code"
+    """It cannot be one, and is no try."""
     WRONG = "wrong"
     """Or over, spent, locked, never sent."""
     LINKED = "linked"
@@ -76,6 +80,17 @@ class PhoneCodes:
         self._keys = keys
         self._keyed_hash = keyed_hash
         self._clock = clock
+        self._open: dict[AccountKey, datetime] = {}
+        """Until when a code is out: for every one in the table, and maybe for some that are gone."""
+
+    async def load(self) -> None:
+        """Know the codes an earlier process sent. Before the first message. Raises StoreUnavailable."""
+        self._open.update(await self._store.open_until(self._clock.now()))
+
+    def is_open(self, account: AccountKey) -> bool:
+        """A code may be out for this account: what looks like one is one."""
+        until = self._open.get(account)
+        return until is not None and self._clock.now() < until
 
     async def send(self, account: Account, phone: str) -> Asked:
         """A new code to a phone, in place of an earlier one of this account.
@@ -95,10 +110,12 @@ class PhoneCodes:
             of_phone_a_day=OF_PHONE_A_DAY,
             day_since=now - DAY,
         )
+        until = now + CODE_LASTS
         if not await self._store.issue(
-            account.id, hashes, code_hash, now=now, expires_at=now + CODE_LASTS, limits=limits
+            account.id, hashes, code_hash, now=now, expires_at=until, limits=limits
         ):
             return Asked.TOO_MANY
+        self._open[account.key] = until
         sending = await self._sender.send(number, code, CODE_LASTS.seconds // 60)
         if sending is Sending.SENT:
             return Asked.SENT
@@ -106,14 +123,21 @@ class PhoneCodes:
         await self._store.take_back(
             account.id, code_hash, now=now, is_phone_counted=sending is Sending.UNKNOWN
         )
+        # Where a text may have arrived all the same, its code may come back: still nothing to be stored.
+        if sending is not Sending.UNKNOWN:
+            self._open.pop(account.key, None)
         return Asked.NOT_SENT
 
     async def prove(self, account: Account, code: str) -> Proven:
         """A code came back from the account that asked for it."""
-        typed = "".join(filter(str.isdecimal, unicodedata.normalize("NFKC", code)))
+        typed = _digits(code)
+        if len(typed) != CODE_DIGITS:
+            return Proven.NO_CODE
         phone = await self._store.spend(
             account.id, self._hash(account, typed), now=self._clock.now(), most_tries=WRONG_TRIES
         )
+        if phone is not None:
+            self._open.pop(account.key, None)
         # Under a pepper that was replaced meanwhile nobody would find it: it is to be asked for again.
         if phone is None or phone.version != self._keys.current().key_version:
             return Proven.WRONG
@@ -131,6 +155,7 @@ class PhoneCodes:
         """Until cancelled: what is over does not stay until somebody asks for the next code."""
         while True:
             now = self._clock.now()
+            self._open = {key: until for key, until in self._open.items() if now < until}
             try:
                 await self._store.forget_overdue(now, now - DAY)
             except StoreUnavailable as error:
@@ -145,3 +170,10 @@ class PhoneCodes:
 
     def _hash(self, account: Account, code: str) -> bytes:
         return self._keyed_hash(_LABEL + f"{account.id}:{code}".encode())
+
+
+def _digits(code: str) -> str:
+    """Of a text no longer than people write around a code; "" for any other."""
+    if len(code) > LONGEST_TYPED:
+        return ""
+    return "".join(filter(str.isdecimal, unicodedata.normalize("NFKC", code)))

@@ -173,6 +173,10 @@ class PhoneCodeStore(Protocol):
         `most_tries`."""
         ...
 
+    async def open_until(self, now: datetime) -> Sequence[tuple[AccountKey, datetime]]:
+        """The accounts whose code is not over, and when it will be."""
+        ...
+
     async def forget_overdue(self, now: datetime, counted_since: datetime) -> None:
         """Codes that are over, and what no limit counts any more."""
         ...

@@ -301,6 +301,7 @@ class LinkCodes:
         self.entered: dict[AccountId, AccountId] = {}
         self.shown: set[AccountId] = set()
         self.outcome = LinkOutcome.LINKED
+        self.tried = 0
 
     async def issue(self, account: AccountId, code_hash: bytes, **limits: object) -> bool:
         if list(self.issued.values()).count(account) == limits["most"]:
@@ -309,6 +310,7 @@ class LinkCodes:
         return True
 
     async def enter(self, account: AccountId, code_hash: bytes, **limits: object) -> Account | None:
+        self.tried += 1
         issuer = self.issued.get(code_hash)
         if issuer is None or issuer == account or issuer in self.entered:
             return None

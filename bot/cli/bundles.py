@@ -13,7 +13,15 @@ from pathlib import Path
 import typer
 
 from bot.cli.running import Refusal, do, in_steps, say_json, typed
-from bot.container.moving import Unpacked, check_target, look_at, move, occupants, unpack
+from bot.container.moving import (
+    Unpacked,
+    check_target,
+    look_at,
+    move,
+    occupants,
+    settle_interrupted,
+    unpack,
+)
 from bot.conversation.errors import ConfigurationError
 from bot.moving.header import SHORTEST_PASSPHRASE, check_passphrase
 from bot.moving.refusal import BundleRefusal, Fault
@@ -72,6 +80,7 @@ def move_in(file: Path, passphrase_file: Path | None, *, overwrites: bool, as_js
     settings = read_settings()
     with _told():
         look_at(file)
+        settle_interrupted(settings)
         if (found := occupants(settings)) and not overwrites:
             raise Refusal(
                 f"{settings.data_folder} 不是空的，里面有 {'、'.join(found)}",

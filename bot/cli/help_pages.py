@@ -124,6 +124,8 @@ def _said(error: typer.TyperException, command: TyperCommand | TyperGroup) -> st
             return f"{told.option_name} 后面{'不写值' if is_flag else '要写值'}"
         case "MissingParameter":
             return f"缺少 {_name(told.param)}"
+        case "BadParameter" if isinstance(told.param, TyperArgument):
+            return f"{_name(told.param)} 不对：应是{_spaced(told.param.help or '')}"
         case "BadParameter":
             return f"{_name(told.param)} 的值不对：要写{_explained(told.param)}"
         case _:
@@ -154,6 +156,11 @@ def _name(param: TyperArgument | TyperOption) -> str:
 
 def _explained(param: TyperArgument | TyperOption) -> str:
     return f"{_value(param)}，{param.help}"
+
+
+def _spaced(text: str) -> str:
+    """As it stands after Chinese."""
+    return f" {text}" if text[:1].isascii() else text
 
 
 def _option_row(option: TyperOption) -> tuple[str, str]:

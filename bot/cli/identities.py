@@ -50,12 +50,16 @@ def identity_migrate(
     from_app: Annotated[
         str, typer.Option("--from", metavar="AppID", help="迁出的公众号；不写则与迁入的相同")
     ] = "",
+    dry_run: Rehearses = False,
     as_json: AsJson = False,
 ) -> None:
-    """公众号迁移后，照微信的 changeopenid 名单换 openid，记忆跟着走。例：jide identity migrate 名单.json"""
-    from bot.cli.importing import migrate_openids
+    """公众号迁移后，照微信的 changeopenid 名单换 openid，记忆跟着走。自相矛盾的行都不用，退出码是 1。
 
-    do(migrate_openids(file, app_id, from_app, as_json=as_json))
+    例：jide identity migrate 名单.json --from wx0123456789abcdef --dry-run
+    """
+    from bot.cli.renaming import migrate_openids
+
+    do(migrate_openids(file, app_id, from_app, is_rehearsal=dry_run, as_json=as_json))
 
 
 def identity_conflicts(
@@ -72,7 +76,9 @@ def identity_decide(
     number: Annotated[
         int, typer.Argument(metavar="编号", help="冲突的编号，一个整数", min=1, max=LARGEST_NUMBER)
     ],
-    ruling: Annotated[Ruling, typer.Argument(metavar="merge|keep", help="合成一个人，或两个人分开")],
+    ruling: Annotated[
+        Ruling, typer.Argument(metavar="merge|keep", help="merge（合成一个人）或 keep（两个人分开）")
+    ],
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:

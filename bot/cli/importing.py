@@ -1,7 +1,7 @@
-"""`jide identity import` and `jide identity migrate`: the operator's lists, read and carried out.
+"""`jide identity import`: the operator's list of customers, read and carried out.
 
-Invariant: a row that is wrong is told with its line, and stops no other; a list that was interrupted, or was read
-before, is simply read again.
+Invariant: a row that is wrong is told with its line, and stops no other; what comes of a list does not depend on the
+order of its rows; one that was interrupted, or was read before, is simply read again.
 """
 
 import asyncio
@@ -13,19 +13,18 @@ import typer
 from bot.cli.lists import Table, read_table
 from bot.cli.operations import opened_house
 from bot.cli.running import Refusal, progress, say_json
+from bot.cli.wrong_lines import SHOWN, Claim, Clashes, Wrong, check_openid, tell_wrong, wrong_as_json
 from bot.container.keys import KeysOfFile
 from bot.conversation.errors import RejectedInput
 from bot.conversation.message import AccountKey
 from bot.secrets_file import PepperFile
 from bot.settings import CHANNELS, Settings
 from identity.directory import Proof
-from identity.lists import Linked, Moved, OpenidPair, PhoneRow
+from identity.lists import Linked, PhoneRow
 from identity.phone import PhoneHasher
 
 BATCH = 500
 """Rows in one transaction: a person's message waits for it some hundredths of a second."""
-SHOWN = 20
-"""Wrong rows told one by one; --json has them all."""
 
 PHONE_COLUMNS = {
     "openid": ("openid", "编号", "账号", "用户编号"),
@@ -33,12 +32,6 @@ PHONE_COLUMNS = {
     "channel": ("channel", "渠道"),
     "app_id": ("app_id", "appid", "应用", "公众号"),
 }
-OPENID_COLUMNS = {
-    "ori_openid": ("ori_openid", "old", "old_openid", "旧openid", "旧"),
-    "new_openid": ("new_openid", "new", "新openid", "新"),
-}
-
-_Wrong = tuple[int, str]
 
 
 async def import_phones(file: Path, *, is_rehearsal: bool, as_json: bool) -> None:
@@ -67,30 +60,7 @@ async def import_phones(file: Path, *, is_rehearsal: bool, as_json: bool) -> Non
     _tell_import(found, conflicts, wrong, is_rehearsal=is_rehearsal, as_json=as_json)
 
 
-async def migrate_openids(file: Path, app_id: str, from_app: str, *, as_json: bool) -> None:
-    table = await asyncio.to_thread(read_table, file, OPENID_COLUMNS, ("ori_openid", "new_openid"))
-    found: Counter[Moved] = Counter()
-    async with opened_house() as house:
-        into = app_id or _default_app(house.settings)
-        source = from_app or into
-        pairs, wrong = _openid_pairs(table)
-        with progress(is_shown=not as_json) as show:
-            for start in range(0, len(pairs), BATCH):
-                batch = pairs[start : start + BATCH]
-                found.update(await house.stores.openids.move(batch, "wechat", source, into))
-                show("换 openid", start + len(batch), len(pairs))
-    if as_json:
-        say_json({**{each.value: found[each] for each in Moved}, "bad": _as_json(wrong)})
-        return
-    typer.echo(
-        f"换了 openid {found[Moved.RENAMED]} 个，两边都有、归为一人 {found[Moved.JOINED]} 个，"
-        f"已经换过 {found[Moved.DONE]} 个，没有这个账号 {found[Moved.UNKNOWN]} 个，"
-        f"待管理员裁决 {found[Moved.CONFLICT]} 个"
-    )
-    _tell_wrong(wrong)
-
-
-def _phone_rows(table: Table, settings: Settings, hasher: PhoneHasher) -> tuple[list[PhoneRow], list[_Wrong]]:
+def _phone_rows(table: Table, settings: Settings, hasher: PhoneHasher) -> tuple[list[PhoneRow], list[Wrong]]:
     rows: list[PhoneRow] = []
     wrong = list(table.wrong)
     for line, fields in table.rows:
@@ -100,7 +70,13 @@ def _phone_rows(table: Table, settings: Settings, hasher: PhoneHasher) -> tuple[
             )
         except RejectedInput as refusal:
             wrong.append((line, str(refusal)))
-    return rows, sorted(wrong)
+    clashes = Clashes()
+    clashes.find(
+        (Claim(line=each.line, about=each.key, says=each.hashes[0].digest) for each in rows),
+        "同一个 openid 在第 {lines} 行是另一个手机号",
+    )
+    wrong += clashes.wrong.items()
+    return [each for each in rows if each.line not in clashes.wrong], sorted(wrong)
 
 
 def _key(fields: dict[str, str], settings: Settings) -> AccountKey:
@@ -109,8 +85,7 @@ def _key(fields: dict[str, str], settings: Settings) -> AccountKey:
     if channel not in CHANNELS:
         raise RejectedInput(f"没有渠道“{channel}”，写 {'、'.join(CHANNELS)} 之一")
     openid, app_id = fields["openid"], fields.get("app_id", "")
-    if not openid or len(openid) > 128 or not openid.isprintable() or " " in openid:
-        raise RejectedInput("openid 是空的，或不像一个编号")
+    check_openid(openid)
     if not app_id and channel != "wechat":
         raise RejectedInput("这个渠道要写 app_id：QQ 写机器人的 QQ 号，官方机器人写它的 AppID")
     return AccountKey(channel=channel, app_id=app_id or _default_app(settings), openid=openid)
@@ -124,24 +99,12 @@ def _default_app(settings: Settings) -> str:
     return accounts[0].app_id
 
 
-def _openid_pairs(table: Table) -> tuple[list[OpenidPair], list[_Wrong]]:
-    pairs: list[OpenidPair] = []
-    wrong = list(table.wrong)
-    for line, fields in table.rows:
-        before, after = fields["ori_openid"], fields["new_openid"]
-        if not before or not after:
-            wrong.append((line, "缺 openid：微信说这个人没有关注，或名单不全"))
-        else:
-            pairs.append(OpenidPair(before=before, after=after))
-    return pairs, sorted(wrong)
-
-
 def _tell_import(
-    found: Counter[Linked], conflicts: list[int], wrong: list[_Wrong], *, is_rehearsal: bool, as_json: bool
+    found: Counter[Linked], conflicts: list[int], wrong: list[Wrong], *, is_rehearsal: bool, as_json: bool
 ) -> None:
     if as_json:
         counts = {each.value: found[each] for each in Linked if each is not Linked.CONFLICT}
-        say_json({"dry_run": is_rehearsal, **counts, "conflicts": conflicts, "bad": _as_json(wrong)})
+        say_json({"dry_run": is_rehearsal, **counts, "conflicts": conflicts, "bad": wrong_as_json(wrong)})
         return
     typer.echo(
         f"{'会' if is_rehearsal else '已'}登记 {found[Linked.NEW]} 个，归为一人 {found[Linked.JOINED]} 个，"
@@ -150,15 +113,4 @@ def _tell_import(
     if conflicts:
         lines = "、".join(map(str, conflicts[:SHOWN]))
         typer.echo(f"有冲突的是第 {lines} 行：等管理员裁决，jide identity conflicts 可看", err=True)
-    _tell_wrong(wrong)
-
-
-def _tell_wrong(wrong: list[_Wrong]) -> None:
-    for line, reason in wrong[:SHOWN]:
-        typer.echo(f"第 {line} 行没有用：{reason}", err=True)
-    if len(wrong) > SHOWN:
-        typer.echo(f"还有 {len(wrong) - SHOWN} 行有误，加 --json 可看全部", err=True)
-
-
-def _as_json(wrong: list[_Wrong]) -> list[dict[str, object]]:
-    return [{"line": line, "reason": reason} for line, reason in wrong]
+    tell_wrong(wrong)

@@ -37,6 +37,8 @@ def read_table(path: Path, columns: Mapping[str, Sequence[str]], needed: Sequenc
     except OSError as error:
         raise Refusal(f"读不了 {path}（{error.strerror}）", "检查名字和权限") from error
     text = _decoded(raw, path)
+    if not text.strip():
+        raise Refusal(f"{path} 是空的", "检查名单是不是存好了")
     if text.lstrip().startswith(("[", "{")):
         return _from_json(text, needed)
     return _from_csv(text, columns, needed)
@@ -59,7 +61,7 @@ def _from_csv(text: str, columns: Mapping[str, Sequence[str]], needed: Sequence[
     try:
         names = [_name(heading, columns) for heading in next(reader, list[str]())]
         if missing := [each for each in needed if each not in names]:
-            raise Refusal(f"第一行没有列名 {'、'.join(missing)}", "第一行写列名，例如 openid,phone")
+            raise Refusal(f"第一行没有列名 {'、'.join(missing)}", f"第一行写列名，例如 {','.join(needed)}")
         line = reader.line_num + 1
         for cells in reader:
             begun, line = line, reader.line_num + 1

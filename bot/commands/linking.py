@@ -16,7 +16,7 @@ from bot.conversation.text import normalise
 from bot.conversation.wording import Wording
 from bot.ports import Confirmation, ConfirmationStore
 from identity.authority import Authority
-from identity.linking import CODE_LASTS, CODES_AN_HOUR, Linking
+from identity.linking import CODE_LASTS, CODES_AN_HOUR, Linking, is_code
 from identity.model import Account, Conflict, ConflictKind, Decision, LinkOutcome
 from identity.ports import AccountStore
 
@@ -55,6 +55,8 @@ class LinkingCommands:
         """Without a code: who entered the last one, else a new one."""
         if asker.is_in_group:
             return self._wording.say("private_only")
+        if code and not is_code(code):
+            return self._wording.say("link_usage")
         if code:
             issuer = await self._linking.enter(asker.account, code)
             if issuer is None:

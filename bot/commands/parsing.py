@@ -106,14 +106,13 @@ _GLUED = (
     *("群记住", "群忘记", "群里可用", "绑定", "裁决"),
 )
 """Chinese is written without spaces: 「/忘记尺码」 is /忘记 with an argument."""
-_BETWEEN = " \t:：,，"
+BETWEEN = " \t:：,，"
 """What people put between a command and what it is about."""
 _GLUED_TO_DIGITS = re.compile(r"(手机(?:号码?)?|验证码?)[ \t:：,，]*([+＋(（0-9０-９].*)", re.DOTALL)
 """「/手机13800138000」; but 「/手机壳多少钱」 is no command."""
 
 UNSTORED = "[不保存]"
 """What stands in a text for a phone or a code."""
-_SECRET = frozenset({Command.PHONE, Command.VERIFY})
 
 _WHOLE = {
     **dict.fromkeys(("帮助", "help"), Command.HELP),
@@ -172,16 +171,6 @@ def parse(text: str) -> Call | None:
     )
 
 
-def put_aside(text: str) -> tuple[str, str]:
-    """The text as it may be stored, and what was taken out of it: the phone or the code of a command. ("…", "")
-    where there is none."""
-    rest = after_slash(text)
-    call = None if rest is None else _parse_slash(rest)
-    if rest is None or call is None or call.command not in _SECRET or call.argument in ("", UNSTORED):
-        return text, ""
-    return f"/{rest.removesuffix(call.argument).rstrip(_BETWEEN)} {UNSTORED}", call.argument
-
-
 def is_slash_command(text: str) -> bool:
     """Any command of ours, with its slash."""
     rest = after_slash(text)
@@ -200,7 +189,7 @@ def _parse_slash(rest: str) -> Call | None:
         return Call(command=command, argument=tail[0].strip() if tail else "")
     for name in _GLUED:
         if rest.startswith(name):
-            return Call(command=_SLASH[name], argument=rest[len(name) :].lstrip(_BETWEEN).strip())
+            return Call(command=_SLASH[name], argument=rest[len(name) :].lstrip(BETWEEN).strip())
     if (glued := _GLUED_TO_DIGITS.match(rest)) is not None:
         return Call(command=_SLASH[glued[1]], argument=glued[2].strip())
     return None

@@ -12,6 +12,7 @@ from identity.phone_codes import CODE_LASTS, Asked, PhoneCodes, Proven
 
 _TROUBLE = "otp-webhook"
 _ANSWERS = {
+    Proven.NO_CODE: "verify_usage",
     Proven.WRONG: "verify_wrong",
     Proven.LINKED: "verify_done",
     Proven.JOINED: "verify_joined",

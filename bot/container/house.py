@@ -48,6 +48,7 @@ from bot.status import StatusBoard
 from bot.storage.redis.connection import open_redis
 from bot.storage.redis.turn_window import RedisTurnWindow
 from bot.storage.sql.database import Database
+from bot.storage.sql.half_placed import refuse_half_unpacked
 from bot.storage.sql.turn_window import SqlTurnWindow
 from bot.supervisor import Supervisor
 from bot.turnstile import Turnstile
@@ -77,6 +78,7 @@ class House:
         channels, clock = channels or Channels(), clock or SystemClock()
         self._alerts = alerts or OperatorAlerts()
         folder = settings.data_folder
+        refuse_half_unpacked(folder)
         self.settings = settings
         self.wording = Wording.load(settings.language, folder / "wording.toml")
         self.metrics = Metrics()
@@ -163,7 +165,11 @@ class House:
             say_meanwhile=self.desk.say_meanwhile,
         )
         self.turnstile = Turnstile(
-            self.stores.inbox, OrderWatch(self.assistant, self.metrics), self.desk, self._alerts
+            self.stores.inbox,
+            OrderWatch(self.assistant, self.metrics),
+            self.desk,
+            self._alerts,
+            codes=self._phone_codes,
         )
         self.worker = Worker(
             jobs=self.stores.jobs,
@@ -207,6 +213,8 @@ class House:
         await self.stores.database.open()
         await self.stores.wechat_replies.open()
         await self._switch.load()
+        if self._phone_codes is not None:
+            await self._phone_codes.load()
 
     async def begin_work(self) -> None:
         """Take up what a stop or a crash left, and start the worker. After `open`, in the bot alone."""

@@ -16,6 +16,7 @@ from bot.settings import Settings
 from bot.storage.archive import Manifest
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import packing, unpacking
+from bot.storage.sql.half_placed import refuse_half_unpacked
 from bot.storage.sql.snapshot import Progress
 from bot.storage.sql.unpacking import Placed
 
@@ -52,7 +53,7 @@ async def move(
     """Raises RejectedInput, ConfigurationError or StoreUnavailable: then there is no bundle."""
 
     def work() -> Moved:
-        unpacking.refuse_half_unpacked(settings.data_folder)
+        refuse_half_unpacked(settings.data_folder)
         on_progress("算密钥", 0, 1)
         seal = new_seal(passphrase)
         on_progress("算密钥", 1, 1)
@@ -72,6 +73,16 @@ def look_at(bundle: Path) -> Header:
             return read_header(file)
     except OSError as error:
         raise RejectedInput(f"读不了 {bundle}（{error.strerror}）") from error
+
+
+def refuse_half_moved(settings: Settings) -> None:
+    """Before anything is made in the data folder. Raises ConfigurationError."""
+    refuse_half_unpacked(settings.data_folder)
+
+
+def settle_interrupted(settings: Settings) -> None:
+    """Put back what a killed unpacking moved. Raises StoreUnavailable."""
+    unpacking.settle_interrupted(settings.data_folder, datetime.now(UTC))
 
 
 def occupants(settings: Settings) -> tuple[str, ...]:

@@ -15,9 +15,9 @@ from bot.settings import Settings
 from bot.storage.archive import Manifest
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import backup, lineage, restoring
+from bot.storage.sql.half_placed import refuse_half_unpacked
 from bot.storage.sql.restoring import Restored
 from bot.storage.sql.schema import to_ms
-from bot.storage.sql.unpacking import refuse_half_unpacked
 
 Progress = Callable[[str, int, int], None]
 """(what is being done in 简体中文, done, of how many; 0 where nobody knows)."""
@@ -41,6 +41,7 @@ async def back_up(settings: Settings, target: Path | None, on_progress: Progress
     """Into `target`, or a file of today's name in the data folder. Raises RejectedInput or StoreUnavailable."""
     now = datetime.now(UTC)
     folder = settings.data_folder
+    await asyncio.to_thread(refuse_half_unpacked, folder)
     path = target or folder / backup.FOLDER / backup.default_name(now)
     manifest = await asyncio.to_thread(backup.make_backup, folder, path, now, on_progress)
     return BackedUp(path=path, bytes=path.stat().st_size, manifest=manifest)
@@ -64,6 +65,7 @@ async def restore(settings: Settings, archive: Path, on_progress: Progress, *, u
 async def accept_pepper(settings: Settings) -> int:
     """Take data/pepper for the right one. Returns how many phone links are orphaned by it."""
     folder = settings.data_folder
+    await asyncio.to_thread(refuse_half_unpacked, folder)
     check = pepper_check(read_pepper(folder))
     return await asyncio.to_thread(lineage.accept_pepper, folder / "jide.db", check)
 
@@ -76,6 +78,7 @@ async def rotate_pepper(settings: Settings) -> int:
     folder = settings.data_folder
 
     def work() -> int:
+        refuse_half_unpacked(folder)
         database = folder / "jide.db"
         if not database.is_file():
             raise RejectedInput(f"还没有数据库：{database} 不存在，不需要换密钥")
@@ -98,6 +101,7 @@ async def rotate_pepper(settings: Settings) -> int:
 async def finish_rotation(settings: Settings) -> int:
     """Drop the phone links that were not seen since the rotation. Returns how many."""
     folder = settings.data_folder
+    await asyncio.to_thread(refuse_half_unpacked, folder)
     version = read_peppers(folder).version
     return await asyncio.to_thread(
         lineage.finish_rotation, folder / "jide.db", to_ms(datetime.now(UTC)), version

@@ -22,6 +22,7 @@ from bot.storage.sql.departing import SqlDeparting
 from bot.storage.sql.entities import SqlEntities
 from bot.storage.sql.exporting import export_person
 from bot.storage.sql.group_switches import SqlGroupSwitches
+from bot.storage.sql.half_placed import refuse_half_unpacked, remove_leftovers
 from bot.storage.sql.identity_history import SqlIdentityHistory
 from bot.storage.sql.inbox import SqlInbox
 from bot.storage.sql.jobs import SqlJobs
@@ -39,7 +40,6 @@ from bot.storage.sql.summaries import SqlSummaries
 from bot.storage.sql.tallies import SqlTallies
 from bot.storage.sql.turn_log import SqlTurnLog
 from bot.storage.sql.union_asks import SqlUnionAsks
-from bot.storage.sql.unpacking import refuse_half_unpacked
 
 PRUNE_SECONDS = 3600.0
 """A day's lateness would matter to who asked to be forgotten; a look at one folder an hour costs nothing."""
@@ -118,6 +118,7 @@ class Stores:
         refuse_half_unpacked(self.database.path.parent)
         self.database.prepare()
         prune_automatic(self.database.path.parent)
+        remove_leftovers(self.database.path.parent)
         done = bind(
             self.database.path,
             self.forgotten,

@@ -7,6 +7,7 @@ JideError
 │   ├── EmbedderUnavailable   no vector now: keyword recall serves
 │   └── ModelUnavailable      no model answer now: extraction serves
 │       └── ModelUnpaid       out of money or a bad key: no retry, tell the operator
+├── ViewChanged               somebody linked or parted meanwhile: decide once more
 ├── RejectedInput             tell the person, in words
 │   └── ModelRefused          the provider declined the content
 └── ConfigurationError        stop at start, naming the key and the fix
@@ -41,6 +42,10 @@ class ModelUnavailable(TransientError):
 
 class ModelUnpaid(ModelUnavailable):
     """The provider refuses until the operator pays or corrects the key (401, 402)."""
+
+
+class ViewChanged(JideError):
+    """What was answered was seen as another person than its asker is now."""
 
 
 class RejectedInput(JideError):

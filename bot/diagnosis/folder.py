@@ -100,3 +100,13 @@ def _leftovers(folder: Path) -> Iterator[Finding]:
             f"{path.name} 是没有做完的恢复或备份，里面有数据库的副本",
             f'没有 jide 命令在运行时删掉：rm -r "{path}"',
         )
+    for path in folder.glob(".unpack-*"):
+        if (path / "placing.json").exists():
+            said, fix = "上一次 jide unpack 中断在半路", "再执行一次 jide unpack，它会先把原来的放回来"
+            yield failure("folder", said, fix)
+        else:
+            said = f"{path.name} 是没有做完的 jide unpack，里面有包里的密钥和数据库"
+            yield warning("folder", said, f'没有 jide 命令在运行时删掉：rm -r "{path}"')
+    for path in folder.glob(".pepper.*"):
+        said = f"{path.name} 是没有做完的换密钥，里面有一个密钥"
+        yield warning("folder", said, f'没有 jide 命令在运行时删掉：rm "{path}"')

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.conversation.errors import ViewChanged
 from bot.ports import JobTicket
 from identity.model import Account
 from tests.integration.database_fixture import Stores, a_key, open_stores
@@ -143,8 +144,10 @@ async def test_jobs_follow_an_account_that_joins(stores: Stores) -> None:
         joined = await stores.accounts.learn_unionid(mover.id, f"union{cleared}")
         assert joined.person == owner.person
 
-        # Work under way survives the join ...
-        in_flight = await stores.turn(mover, f"f{cleared}", text="in flight")
+        # Work under way survives the join, an answer by being made once more ...
+        with pytest.raises(ViewChanged):
+            await stores.turn(mover, f"f{cleared}", text="in flight")
+        in_flight = await stores.turn(joined, f"f{cleared}", text="in flight")
         assert in_flight is not None
         await stores.jobs.retry_job(before.id, "again", 0, counts=True)
         stores.clock.step(seconds=61)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.conversation.errors import RejectedInput
+from bot.conversation.errors import RejectedInput, ViewChanged
 from bot.conversation.message import AccountKey
 from bot.storage.sql.departing import SqlDeparting
 from identity.model import Account, ConflictKind, Decision
@@ -56,12 +56,15 @@ async def test_parting_gives_the_account_a_person_and_its_own_phone(stores: Stor
     assert parted.person not in (owner.person, None)
     assert stayed.person == owner.person
     assert await phones(stores) == {PHONE: parted.person, OTHER_PHONE: owner.person}
-    # Nobody reads a cache of the earlier view, and work under way in either is still stored.
+    # Nobody reads a cache of the earlier view, and no answer made with it is stored.
     assert parted.epoch == stayed.epoch == owner.epoch + 1
     assert (await stores.rows(AUDIT))[-1] == ("wechat:wx1:o-mover", "part", parted.person, "unlink")
     # The unionid it has joins nobody again.
     assert (await stores.accounts.learn_unionid(parted.id, "union")).person == parted.person
-    assert await stores.turn(mover, "k-1") is not None
+    for number, (before, after) in enumerate(((mover, parted), (owner, stayed))):
+        with pytest.raises(ViewChanged):
+            await stores.turn(before, f"k-{number}")
+        assert await stores.turn(after, f"k-{number}") is not None
 
 
 async def test_who_is_alone_does_not_part(stores: Stores) -> None:

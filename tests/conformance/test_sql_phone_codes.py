@@ -2,7 +2,7 @@
 
 import hmac
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -55,6 +55,8 @@ class Keys:
 class Scene:
     stores: Stores
     codes: PhoneCodes
+    new_codes: Callable[[], PhoneCodes]
+    """As another process makes them."""
     sender: Sender
     keys: Keys
     directory: Directory
@@ -80,18 +82,22 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     async with open_stores(tmp_path) as stores:
         keys, sender = Keys(), Sender()
         directory = Directory(stores.accounts, keys, SqlPhones(stores.database, stores.clock))
-        codes = PhoneCodes(
-            store=stores.phone_codes,
-            sender=sender,
-            accounts=stores.accounts,
-            directory=directory,
-            keys=keys,
-            keyed_hash=partial(hmac.digest, PEPPER, digest="sha256"),
-            clock=stores.clock,
-        )
+
+        def new_codes() -> PhoneCodes:
+            return PhoneCodes(
+                store=stores.phone_codes,
+                sender=sender,
+                accounts=stores.accounts,
+                directory=directory,
+                keys=keys,
+                keyed_hash=partial(hmac.digest, PEPPER, digest="sha256"),
+                clock=stores.clock,
+            )
+
         yield Scene(
             stores=stores,
-            codes=codes,
+            codes=new_codes(),
+            new_codes=new_codes,
             sender=sender,
             keys=keys,
             directory=directory,
@@ -267,10 +273,51 @@ async def test_what_is_no_number_costs_nothing(scene: Scene, phone: str) -> None
     assert scene.sender.sent == [] and await scene.count("phone_ask") == 0
 
 
-@pytest.mark.parametrize("code", ["", "abc", "１２", "9" * 500, "\ud800"])
-async def test_what_is_no_code_is_wrong(scene: Scene, code: str) -> None:
-    await scene.code()
-    assert await scene.codes.prove(scene.li, code) is Proven.WRONG
+@pytest.mark.parametrize(
+    "typed", ["", "abc", "１２", "9" * 500, "\ud800", "微信是什么意思", "1234567", "字" * 100_000]
+)
+async def test_what_cannot_be_a_code_is_no_try(scene: Scene, typed: str) -> None:
+    code = await scene.code()
+    for _ in range(WRONG_TRIES):
+        assert await scene.codes.prove(scene.li, typed) is Proven.NO_CODE
+    assert await scene.codes.prove(scene.li, code) is Proven.LINKED
+
+
+async def test_who_waits_for_a_code_is_known_until_it_is_spent_or_over(scene: Scene) -> None:
+    assert not scene.codes.is_open(scene.li.key)
+    code = await scene.code()
+    assert scene.codes.is_open(scene.li.key) and not scene.codes.is_open(scene.qq.key)
+    await scene.codes.prove(scene.li, wrong(code))
+    assert scene.codes.is_open(scene.li.key)
+    await scene.codes.prove(scene.li, code)
+    assert not scene.codes.is_open(scene.li.key)
+    await scene.code(scene.qq, OTHER)
+    scene.stores.clock.step(minutes=4, seconds=59)
+    assert scene.codes.is_open(scene.qq.key)
+    scene.stores.clock.step(seconds=1)
+    assert not scene.codes.is_open(scene.qq.key)
+
+
+async def test_a_code_that_may_have_arrived_is_still_put_aside(scene: Scene) -> None:
+    scene.sender.answer = Sending.REFUSED
+    await scene.codes.send(scene.li, PHONE)
+    assert not scene.codes.is_open(scene.li.key)
+    scene.sender.answer = Sending.UNKNOWN
+    await scene.codes.send(scene.li, PHONE)
+    assert scene.codes.is_open(scene.li.key)
+
+
+async def test_who_waits_for_a_code_is_known_after_a_restart(scene: Scene) -> None:
+    await scene.code(scene.qq, OTHER)
+    scene.stores.clock.step(minutes=3)
+    code = await scene.code()
+    scene.stores.clock.step(minutes=2)
+    restarted = scene.new_codes()
+    assert not restarted.is_open(scene.li.key)
+    await restarted.load()
+    assert restarted.is_open(scene.li.key) and not restarted.is_open(scene.qq.key)
+    assert await restarted.prove(scene.li, code) is Proven.LINKED
+    assert not restarted.is_open(scene.li.key)
 
 
 async def test_full_width_digits_are_digits(scene: Scene) -> None:

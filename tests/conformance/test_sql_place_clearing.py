@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.conversation.errors import ViewChanged
 from bot.conversation.message import AccountKey, Conversation, Message, Reply
 from bot.memory.fact import ForgetReceipt
 from bot.ports import Delivery, DeliveryState
@@ -116,7 +117,9 @@ async def test_private_and_other_groups_rows_stay_as_they_are(stage: Stage) -> N
     assert [row[1] for row in after["person"]] == [int(str(row[1])) + 1 for row in before["person"]]
 
 
-async def test_a_turn_being_answered_there_is_dropped_and_one_in_private_is_not(stage: Stage) -> None:
+async def test_a_turn_being_answered_there_is_dropped_and_one_in_private_is_made_once_more(
+    stage: Stage,
+) -> None:
     account = await live(stage, "a")
     there, private = stage.message(account, "群里", GROUP), stage.message(account, "私下")
     entries = [await stage.inbox.admit(message) for message in (there, private)]
@@ -124,7 +127,9 @@ async def test_a_turn_being_answered_there_is_dropped_and_one_in_private_is_not(
     await stage.facts.clear_place(GROUP.place)
 
     assert not await commit(stage, entries[0].inbox_id, account, there)
-    assert await commit(stage, entries[1].inbox_id, account, private)
+    with pytest.raises(ViewChanged):
+        await commit(stage, entries[1].inbox_id, account, private)
+    assert await commit(stage, entries[1].inbox_id, await stage.refreshed(account), private)
     assert await stage.remember(account, "还在群里", place=GROUP) == ()
     assert len(await stage.remember(account, "还在私下")) == 1
     fresh = await stage.refreshed(account)

@@ -76,6 +76,7 @@ async def test_it_cites_its_turns_and_leaves_the_last_ones(stage: Stage) -> None
     assert await due(stage, account) is None
     turns += await chat(stage, account, "五")
     found = await due(stage, account)
+    assert found is not None
     assert found == DueSummary(turns=tuple(turns[:3]), previous=None)
     await keep(stage, account, found.made("说了一二三"))
     assert await shown(stage, account) == (

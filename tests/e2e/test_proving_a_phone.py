@@ -122,6 +122,35 @@ async def test_told_on_one_account_recalled_on_the_other_and_no_byte_of_number_o
             assert secret.encode() not in content, (secret, where)
 
 
+@pytest.mark.parametrize(
+    ("command", "form"),
+    [
+        ("/手机号是{}", "{}"),
+        ("手机 {}", "验证码是 {}"),
+        ("//手机 {}", "/verify{}"),
+    ],
+)
+async def test_what_is_not_typed_as_a_command_is_understood_and_not_stored(
+    start_bot: StartBot, model: OpenAiServer, sms: SmsService, command: str, form: str
+) -> None:
+    bot = await start_bot(**settings_of(sms), **model_settings(model), LOG_LEVEL="TRACE")
+    async with wechat_of(bot) as wechat:
+        await wechat.say("oBob", "735103")
+        assert "验证码已发出" in (await wechat.say("oAlice", command.format(PHONE))).text
+        await bot.kill()
+        await bot.start()
+        typed = f"{sms.last_code[:3]} {sms.last_code[3:]}"
+        assert "已验证" in (await wechat.say("oAlice", form.format(typed))).text
+        await wechat.say("oAlice", "刚才我说了什么？")
+    written = await written_by(bot)
+    written["prompts"] = "\n".join(model.prompts()).encode()
+    # A number of six digits is talk for who waits for no code.
+    assert b"735103" in written["prompts"]
+    for secret in (PHONE, sms.last_code, typed):
+        for where, content in written.items():
+            assert secret.encode() not in content, (secret, where)
+
+
 async def test_a_webhook_that_fails_is_told_honestly_and_costs_nothing(
     start_bot: StartBot, sms: SmsService
 ) -> None:

@@ -35,6 +35,12 @@ class Operator:
         assert document["ok"] is True
         return document
 
+    def reads_document(self, *arguments: str, code: int) -> Any:
+        """What a command prints that was done, but not all of it."""
+        done = self.types(*arguments, "--json")
+        assert done.exit_code == code, done.output
+        return json.loads(done.stdout)
+
     def reads_refusal(self, *arguments: str, code: int = 1) -> Any:
         """The document of a command that refuses: nothing else is said on standard output."""
         done = self.types(*arguments, "--json")

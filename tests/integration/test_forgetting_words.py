@@ -130,7 +130,8 @@ async def test_a_correction_closes_the_old(shop: LivingHouse) -> None:
     assert "我的鞋码是42" in text and "已不是这样" in text
     await shop.house.worker.work_off()
     scope = (await shop.account()).scope("")
-    assert await shop.house.stores.facts.without_vector(scope, shop.house.models.embedder.model_id, 9) == ()
+    assert (embedder := shop.house.models.embedder) is not None
+    assert await shop.house.stores.facts.without_vector(scope, embedder.model_id, 9) == ()
 
 
 async def test_an_answer_under_way_does_not_bring_it_back(shop: LivingHouse) -> None:

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import time
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,24 @@ def test_a_list_twice_is_as_once_and_bad_rows_are_told(operator: Operator, tmp_p
 
 
 def test_a_conflict_waits_for_an_admin(operator: Operator, tmp_path: Path) -> None:
-    file = write(tmp_path / "a.csv", "openid,phone\noA,13800138000\noB,13800138001\noB,13800138000\n")
+    imported(operator, write(tmp_path / "a.csv", "openid,phone\noA,13800138000\noB,13800138001\n"))
+    file = write(tmp_path / "b.csv", "openid,phone\noC,13800138002\noB,13800138000\n")
     for _ in range(2):
-        assert imported(operator, file)["conflicts"] == [4]
+        assert imported(operator, file)["conflicts"] == [3]
         assert operator.count("conflict") == 1
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_what_comes_of_a_list_does_not_depend_on_its_order(
+    operator: Operator, tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    """One openid with two numbers is neither's; the same line twice is one."""
+    lines = ["oA,13800138006", "oA,138 0013 8007", "oB,13800138007", "oB,13800138007"]
+    file = write(tmp_path / "a.csv", "\n".join(["openid,phone", *(lines[each] for each in order)]))
+    done = imported(operator, file)
+    assert (done["new"], done["known"], done["joined"], done["conflicts"]) == (1, 1, 0, [])
+    assert [each["line"] for each in done["bad"]] == sorted(order.index(each) + 2 for each in (0, 1))
+    assert rows(operator, "SELECT openid FROM account") == [("oB",)]
 
 
 def test_ten_thousand_lines(operator: Operator, tmp_path: Path) -> None:
@@ -146,13 +161,90 @@ def test_an_openid_of_another_official_account_is_taken_over(
     person, facts = shown(operator, "wechat:oA")
     other = shown(operator, "wechat:oB")[1]
     file = write(tmp_path / "list.csv", "ori_openid,new_openid\noA,oNewA\noB,oNewB\n")
-    assert not {"renamed", "joined"} & migrated(operator, file).keys(), "without --from: another account's"
+    told = operator.is_refused("identity", "migrate", file)
+    assert "换了 openid 0 个" in told and "加 --from wxbefore00000001 再执行一次" in told
+    refused = operator.reads_document("identity", "migrate", file, code=1)
+    assert refused["elsewhere"] == {"wxbefore00000001": 2} and refused["ok"] is False
+    for slip in (("--from", "wxTYPO"), ("--from", "wxbefore00000001", "--account", "wxTYPO")):
+        said = operator.is_refused("identity", "migrate", file, *slip)
+        assert "都没有公众号 wxTYPO" in said and "wxbefore00000001" in said
     assert migrated(operator, file, "--from", "wxbefore00000001") == {"renamed": 1, "joined": 1}
     assert shown(operator, "wechat:oNewA") == (person, facts)
     assert "没有找到" in operator.is_refused("memory", "show", "wechat:oA")
     assert other < shown(operator, "wechat:oNewB")[1]
     moved = rows(operator, "SELECT app_id, openid FROM account WHERE openid LIKE '%A'")
     assert moved == [(APP[1], "oNewA")]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "wrong"),
+    [
+        ([("oA", "oNew"), ("oB", "oNew")], [1, 2]),
+        ([("oA", "oB"), ("oB", "oA")], [1, 2]),
+        ([("oA", "oB"), ("oB", "oNew")], [1, 2]),
+        ([("oA", "oNew"), ("oA", "oOther")], [1, 2]),
+        ([("oA", "oNew"), ("oB", "oOther"), ("oC", "oOther")], [2, 3]),
+    ],
+)
+def test_a_list_that_contradicts_itself_joins_no_strangers(
+    operator: Operator, tmp_path: Path, pairs: list[tuple[str, str]], wrong: list[int]
+) -> None:
+    imported(operator, write(tmp_path / "a.csv", "openid,phone\noA,13800138000\noB,13800138001\n"))
+    entries = [{"ori_openid": one, "new_openid": other} for one, other in pairs]
+    file = write(tmp_path / "list.json", json.dumps(entries))
+    done = operator.reads_document("identity", "migrate", file, code=1)
+    assert [each["line"] for each in done["bad"]] == wrong and done["ok"] is False
+    assert (done["renamed"], done["joined"]) == (len(pairs) - len(wrong), 0)
+    assert operator.count("merge") == 0
+    known = [("oB",), ("oNew",)] if done["renamed"] else [("oA",), ("oB",)]
+    assert rows(operator, "SELECT openid FROM account ORDER BY openid") == known
+    assert f"第 {wrong[0]} 行没有用" in operator.is_refused("identity", "migrate", file)
+
+
+def test_the_same_pair_twice_is_one(operator: Operator, tmp_path: Path) -> None:
+    imported(operator, write(tmp_path / "a.csv", "openid,phone\noA,13800138000\n"))
+    file = write(tmp_path / "list.csv", "ori_openid,new_openid\noA,oNew\noA,oNew\n")
+    assert migrated(operator, file) == {"renamed": 1, "done": 1}
+
+
+def test_a_rehearsed_migration_changes_nothing(operator: Operator, tmp_path: Path) -> None:
+    imported(
+        operator, write(tmp_path / "a.csv", "openid,phone\noA,13800138000\noB,13800138001\noC,13800138002\n")
+    )
+    file = write(tmp_path / "list.csv", "ori_openid,new_openid\noA,oNew\noB,oC\n")
+    before = rows(operator, "SELECT openid, person_id FROM account"), operator.count("audit")
+    rehearsed = migrated(operator, file, "--dry-run")
+    assert "会换 openid 1 个" in operator.gets("identity", "migrate", file, "--dry-run")
+    assert (rows(operator, "SELECT openid, person_id FROM account"), operator.count("audit")) == before
+    assert migrated(operator, file) == rehearsed
+
+
+@pytest.mark.parametrize("new", ["x y", "x\ny", "z" * 129])
+def test_a_new_openid_that_is_none_is_a_wrong_line(operator: Operator, tmp_path: Path, new: str) -> None:
+    imported(operator, write(tmp_path / "a.csv", "openid,phone\noA,13800138000\n"))
+    file = write(tmp_path / "list.json", json.dumps([{"ori_openid": "oA", "new_openid": new}]))
+    done = operator.reads("identity", "migrate", file)
+    assert [each["line"] for each in done["bad"]] == [1] and done["renamed"] == 0
+    assert rows(operator, "SELECT openid FROM account") == [("oA",)]
+
+
+def test_a_list_of_which_nothing_is_known_is_not_a_success(operator: Operator, tmp_path: Path) -> None:
+    imported(operator, write(tmp_path / "a.csv", "openid,phone\noA,13800138000\n"))
+    file = write(tmp_path / "list.csv", "ori_openid,new_openid\noX,oNewX\n")
+    told = operator.is_refused("identity", "migrate", file)
+    assert "没有这个账号 1 个：老账号的 AppID 用 --from 指定" in told
+    write(tmp_path / "list.csv", "ori_openid,new_openid\noX,oNewX\noA,oNewA\n")
+    assert "老账号的 AppID" in operator.types("identity", "migrate", file).output
+    assert migrated(operator, file) == {"done": 1, "unknown": 1}
+
+
+def test_a_list_of_wrong_columns_or_of_nothing(operator: Operator, tmp_path: Path) -> None:
+    file = write(tmp_path / "list.csv", "openid,phone\noA,13800138000\n")
+    assert "ori_openid,new_openid" in operator.is_refused("identity", "migrate", file)
+    assert "openid,phone" in operator.is_refused("identity", "import", write(tmp_path / "a.csv", "a,b\n"))
+    assert "list.json 是空的" in operator.is_refused(
+        "identity", "migrate", write(tmp_path / "list.json", "\n")
+    )
 
 
 def test_a_new_pepper_by_command(operator: Operator, tmp_path: Path) -> None:

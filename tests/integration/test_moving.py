@@ -11,12 +11,15 @@ from typing import Any
 
 import pytest
 
-from bot.container.stores import refuse_half_unpacked
-from bot.conversation.errors import ConfigurationError
+from bot.__main__ import build
+from bot.container import House
+from bot.conversation.errors import ConfigurationError, StoreUnavailable
 from bot.moving import header
 from bot.secrets_file import read_peppers
+from bot.settings_source import read_settings
 from bot.storage.sql import packing, unpacking
 from bot.storage.sql.backup import prune_automatic
+from bot.storage.sql.half_placed import refuse_half_unpacked, remove_leftovers
 from bot.storage.sql.snapshot import opened
 from tests.integration.operator_fixture import Operator, operator
 from tests.memory_stage import traces
@@ -382,7 +385,7 @@ def test_beside_a_running_bot(machines: Machines) -> None:
         machines.move("--force")
 
 
-@pytest.mark.parametrize("fails_at", ["_begin", "put_in_place", "sync_folder"])
+@pytest.mark.parametrize("fails_at", ["begin", "put_in_place", "sync_folder"])
 @pytest.mark.parametrize("is_empty", [True, False])
 def test_a_failure_puts_everything_back(
     machines: Machines, monkeypatch: pytest.MonkeyPatch, fails_at: str, is_empty: bool
@@ -436,7 +439,7 @@ def kill_at(step: int, machines: Machines, monkeypatch: pytest.MonkeyPatch) -> b
     with monkeypatch.context() as patched:
         patched.setattr(Path, "rename", count_rename)
         patched.setattr(unpacking, "put_in_place", count_place)
-        patched.setattr(unpacking, "_undo", count)
+        patched.setattr(unpacking, "undo", count)
         try:
             machines.unpack("--force")
         except Killed:
@@ -471,6 +474,72 @@ def test_killed_while_names_are_moved(
         FACT
     ]
     refuse_half_unpacked(machines.new)
+
+
+def test_an_interrupted_unpacking_is_simply_done_again(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Into an empty folder, and so without --force the second time as well."""
+    machines.move()
+    assert kill_at(4, machines, monkeypatch)
+    assert (machines.new / "pepper").exists() and list(machines.new.glob(".unpack-*/placing.json"))
+    machines.unpack()
+    assert not list(machines.new.glob(".*"))
+    assert [each["text"] for each in machines.operator.reads("memory", "show", "wechat:oA")["facts"]] == [
+        FACT
+    ]
+
+
+def test_what_was_there_is_back_before_it_is_called_not_empty(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machines.move()
+    machines.at(machines.new).says("记住：我养了一只猫", "wechat:oD")
+    (machines.new / "persona.md").write_text("旧的人设", "utf-8")
+    before = state(machines.new)
+    assert kill_at(6, machines, monkeypatch)
+    (aside,) = (machines.new / "backups").iterdir()
+    (aside / "old.db").write_bytes(b"half a copy")
+    (aside / "old.db-journal").write_bytes(b"of that copy")
+    (machines.new / "jide.db-journal").write_bytes(bytes(28) + b"of pages before")
+    done = machines.at(machines.new).types("unpack", str(machines.bundle), typed=f"{WORDS}\n")
+    assert done.exit_code == 1 and "不是空的" in done.output
+    assert state(machines.new) == before and not aside.exists()
+    assert not (machines.new / "jide.db-journal").exists()
+
+
+def test_nothing_is_made_in_a_half_moved_folder(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+    machines.move()
+    assert kill_at(0, machines, monkeypatch)
+    names = {path.name for path in machines.new.rglob("*")}
+    new = machines.at(machines.new)
+    for command in (("memory", "show", "wechat:oA"), ("rotate", "pepper", "--yes"), ("backup",)):
+        done = new.types(*command)
+        assert done.exit_code == 2 and "中断" in done.output, command
+    for refused in (lambda: House(read_settings()), lambda: build(read_settings())):
+        with pytest.raises(ConfigurationError, match="中断"):
+            refused()
+    assert {path.name for path in machines.new.rglob("*")} == names
+    report = json.loads(new.types("doctor", "--json").stdout)
+    assert any("中断在半路" in each["said"] and each["level"] == "failure" for each in report["findings"])
+
+
+def test_secrets_of_an_unpacking_that_placed_nothing_go_at_the_next_start(machines: Machines) -> None:
+    left, peppers = machines.old / ".unpack-left", machines.old / ".pepper.0123"
+    left.mkdir()
+    (left / "pepper").write_text("ab" * 32)
+    peppers.write_text("cd" * 32)
+    old = machines.at(machines.old)
+    said = [each["said"] for each in json.loads(old.types("doctor", "--json").stdout)["findings"]]
+    assert [name for name in (left.name, peppers.name) if any(name in each for each in said)] == [
+        left.name,
+        peppers.name,
+    ]
+    with unpacking.sole_owner(machines.old / "jide.db", machines.old / "x"), pytest.raises(StoreUnavailable):
+        remove_leftovers(machines.old)
+    assert left.exists(), "another unpacking may be at it"
+    old.says("你好", "wechat:oA")
+    assert not left.exists()
 
 
 def test_leftovers_of_a_killed_move_go(machines: Machines) -> None:

@@ -452,6 +452,7 @@ def test_nobody_sees_what_they_may_not(world: World, events: list[Act]) -> None:
 )
 @example(before=[said(0, 0)], between=[said(1, 1), said(1, 2), said(0, 2)], after=[])
 @example(before=[said(0, 0)], between=[said(1, 1), said(0, 0), said(1, 1)], after=[said(0, 0)])
+@example(before=[], between=[said(0, 0), said(1, 1), said(0, 2)], after=[said(1, 0)])
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_unlinking_undoes_linking(
     world: World, before: list[Act], between: list[Act], after: list[Act]

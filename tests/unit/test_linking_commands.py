@@ -96,6 +96,33 @@ async def test_a_code_that_leads_nowhere_is_answered_in_the_same_words(
     assert await house.say(alice_qq, f"/绑定 {code}") == wrong  # entered by a stranger before
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "微信是什么意思",
+            "微信是什么意",
+            "是什么意思呢",
+            "😀😀😀😀😀😀",
+            "AB23C",
+            "AB23CDE",
+            "……",
+            "我的码AB23CD",
+        ),
+        *("AB23CD" + "。" * 100, "啊" * 100_000, "A" * 100_000),
+    ],
+)
+async def test_what_cannot_be_a_code_is_no_try(house: House, text: str) -> None:
+    assert await house.say(house.alice, f"/绑定 {text}") == WORDING.say("link_usage")
+    assert house.codes.tried == 0
+
+
+@pytest.mark.parametrize("text", ["AB23CD", "ab23cd", "ＡＢ２３ＣＤ", "ab2-3cd", "「AB2 3CD」。", "O0I1ZZ"])
+async def test_six_letters_and_digits_are_a_try_however_they_are_typed(house: House, text: str) -> None:
+    assert await house.say(house.alice, f"/绑定 {text}") == WORDING.say("link_wrong")
+    assert house.codes.tried == 1
+
+
 async def test_refusing_leaves_everybody_apart(house: House) -> None:
     code = await code_of(house)
     await house.say(house.bob, f"/绑定 {code}")

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bot.commands import CommandContext
-from bot.commands.parsing import UNSTORED, Call, Command, is_slash_command, parse, put_aside
+from bot.commands.aside import put_aside
+from bot.commands.parsing import UNSTORED, Call, Command, is_slash_command, parse
 from bot.conversation.masking import MASK, mask_secrets
 from bot.conversation.message import Conversation, Kind, Message
 from identity.model import Account
@@ -93,6 +94,121 @@ def test_what_is_none(text: str) -> None:
     assert put_aside(text) == (text, "")
 
 
+BARE = [
+    *(
+        "{}",
+        "{} 。",
+        "验证 {}",
+        "验证码{}",
+        "验证码是 {}",
+        "/验证码是{}",
+        "/verify{}",
+        "//verify {}",
+        "/verify-{}",
+    ),
+    *("Code: {}", "我的验证码是：{}！", "收到了，{}", "【{}】", "{} 是验证码", "\u200b{}\u3000"),
+]
+
+
+@pytest.mark.parametrize("form", BARE)
+@pytest.mark.parametrize("code", ["737103", "737 103", "７３７１０３", "73-71-03"])
+def test_a_bare_code_is_one_where_one_is_waited_for(form: str, code: str) -> None:
+    text = form.format(code)
+    stored, aside = put_aside(text, are_phones_on=True, is_private=True, is_code_open=True)
+    assert "".join(filter(str.isdigit, aside)).translate(str.maketrans("７１０３", "7103")) == "737103"
+    assert parse(stored) == Call(command=Command.VERIFY, argument=UNSTORED)
+    assert put_aside(stored, are_phones_on=True, is_private=True, is_code_open=True) == (stored, "")
+
+
+@pytest.mark.parametrize("form", [each for each in BARE if each != "//verify {}"])
+@pytest.mark.parametrize(
+    ("is_private", "is_code_open"), [(True, False), (False, True)], ids=["none is out", "in a group"]
+)
+def test_a_bare_code_is_talk_elsewhere(form: str, *, is_private: bool, is_code_open: bool) -> None:
+    text = form.format("737103")
+    assert put_aside(text, are_phones_on=True, is_private=is_private, is_code_open=is_code_open) == (text, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "73710",
+            "7371035",
+            "订单 737103 到哪了",
+            "737103 这个货号有吗",
+            "验证码",
+            "收到了",
+            "12 34",
+            "737103元",
+        ),
+        *("邮编 737103", "737,103", "737103 737103", "737103" + " " * 40 + "。"),
+    ],
+)
+def test_what_is_no_code_is_talk_also_where_one_is_waited_for(text: str) -> None:
+    assert put_aside(text, are_phones_on=True, is_private=True, is_code_open=True) == (text, "")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *(
+            "/手机号是{}",
+            "/手机-{}",
+            "/手机。{}",
+            "/手机={}",
+            "/phone{}",
+            "//手机 {}",
+            "／／手机号：{}",
+            "/PHONE={}",
+        ),
+        *("/手机号码为 {}", "/手机=（{}）", "/手机——{}"),
+    ],
+)
+@pytest.mark.parametrize("phone", [PHONE, "138 0013 8000", "+86-138-0013-8000", "１３８００１３８０００"])
+@pytest.mark.parametrize("is_private", [True, False])
+def test_a_number_behind_anything_is_one_where_phones_are_set_up(
+    form: str, phone: str, *, is_private: bool
+) -> None:
+    text = form.format(phone)
+    stored, aside = put_aside(text, are_phones_on=True, is_private=is_private)
+    assert e164(aside) == f"+86{PHONE}"
+    assert parse(stored) == Call(command=Command.PHONE, argument=UNSTORED)
+    assert put_aside(text, is_private=is_private) == (text, "")
+
+
+@pytest.mark.parametrize(
+    "text", [f"手机 {PHONE}", f"手机号是{PHONE}。", f"手机号码：{PHONE}", f"Phone {PHONE}"]
+)
+def test_a_number_alone_is_a_command_in_private(text: str) -> None:
+    stored, aside = put_aside(text, are_phones_on=True, is_private=True)
+    assert (stored, aside) == (f"/手机 {UNSTORED}", PHONE)
+    assert put_aside(text, are_phones_on=True) == (text, "")
+    assert put_aside(text, is_private=True) == (text, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            f"我手机 {PHONE} 能收货吗",
+            f"手机 {PHONE} 能收货吗",
+            PHONE,
+            f"手机壳 {PHONE}",
+            "手机 12345",
+            "手机 2024 款",
+        ),
+        *("/手机壳多少钱", "/phone15多少钱", "/手机。", "手机", f"//手机壳 {PHONE}", ""),
+    ],
+)
+def test_what_is_no_number_to_prove(text: str) -> None:
+    assert put_aside(text, are_phones_on=True, is_private=True, is_code_open=True) == (text, "")
+
+
+def test_a_mistyped_number_is_told_and_not_stored() -> None:
+    assert put_aside("/手机号是1380013800", are_phones_on=True) == (f"/手机 {UNSTORED}", "1380013800")
+
+
 def test_a_shop_that_sells_phones_is_not_commanded() -> None:
     assert not is_slash_command("/手机壳多少钱")
 
@@ -116,6 +232,7 @@ async def test_step_by_step(house: House, codes: Codes) -> None:
 @pytest.mark.parametrize(
     ("outcome", "key"),
     [
+        (Proven.NO_CODE, "verify_usage"),
         (Proven.WRONG, "verify_wrong"),
         (Proven.JOINED, "verify_joined"),
         (Proven.CONFLICT, "verify_conflict"),

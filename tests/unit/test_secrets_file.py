@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from bot.conversation.errors import ConfigurationError
-from bot.secrets_file import read_pepper, read_tryout
+from bot.secrets_file import read_pepper, read_tryout, replace_pepper
 
 
 def test_the_pepper_is_made_once_and_only_its_owner_reads_it(tmp_path):
@@ -68,3 +68,11 @@ def test_binary_rubbish_is_refused(tmp_path):
     (tmp_path / "pepper").write_bytes(os.urandom(16) + b"\xff")
     with pytest.raises(ConfigurationError):
         read_pepper(tmp_path)
+
+
+def test_what_a_killed_change_left_goes_with_the_next(tmp_path):
+    read_pepper(tmp_path)
+    for name in (".pepper.0123", ".pepper.old.4567"):
+        (tmp_path / name).write_text("00" * 32)
+    replace_pepper(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"pepper", "pepper.old"}

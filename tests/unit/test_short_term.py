@@ -272,7 +272,7 @@ async def test_a_drop_is_tried_even_in_a_pause(stage: Stage) -> None:
 
 async def test_an_outage_of_the_table_is_said() -> None:
     class Away(Turns):
-        async def recent(self, scope: Scope) -> tuple[Turn, ...]:
+        async def recent(self, scope: Scope) -> RecentTalk:
             raise StoreUnavailable("away")
 
     with pytest.raises(StoreUnavailable):

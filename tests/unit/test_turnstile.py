@@ -2,14 +2,15 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import bot.turnstile
 from bot.conversation.errors import StoreUnavailable
-from bot.conversation.message import dump_message, load_message
+from bot.conversation.message import AccountKey, Kind, dump_message, load_message
 from bot.ports import DeliveryState
-from bot.turnstile import MAX_TRIES
+from bot.turnstile import MAX_TRIES, Turnstile
 from tests.story_fakes import HANG_SECONDS, WayIn, delivery, message, settle
 
 
@@ -261,6 +262,45 @@ async def test_a_phone_and_its_code_are_answered_and_not_stored(way: WayIn, text
     assert admitted.aside and admitted.aside in text
     assert admitted.aside not in dump_message(admitted) + repr(admitted)
     assert load_message(dump_message(admitted)) == replace(admitted, aside="")
+
+
+class WaitingFor:
+    """Who waits for a code."""
+
+    def __init__(self, *accounts: AccountKey) -> None:
+        self._accounts = accounts
+
+    def is_open(self, account: AccountKey) -> bool:
+        return account in self._accounts
+
+
+@pytest.mark.parametrize("kind", [Kind.TEXT, Kind.VOICE])
+@pytest.mark.parametrize("text", ["737103", "737 103", "验证码是 737103", "/verify737103"])
+async def test_a_bare_code_is_not_stored_while_one_is_waited_for(way: WayIn, text: str, kind: Kind) -> None:
+    waiting = message("1", text, kind=kind)
+    way.turnstile = Turnstile(way.inbox, way.story, way.desk, codes=WaitingFor(waiting.sender))
+    await way.turnstile.pass_through(waiting)
+    admitted = way.inbox.messages[1]
+    assert (admitted.text, way.story.texts) == ("/验证 [不保存]", ["/验证 [不保存]"])
+    assert admitted.aside.replace(" ", "") == "737103"
+
+
+@pytest.mark.parametrize(
+    "more", [{"by": "wang"}, {"group": "g"}, {"channel": "wechat"}, {"kind": Kind.SCAN}, {"kind": Kind.CLICK}]
+)
+async def test_six_digits_of_others_in_groups_and_of_no_person_stay(way: WayIn, more: dict[str, Any]) -> None:
+    way.turnstile = Turnstile(way.inbox, way.story, way.desk, codes=WaitingFor(message("1").sender))
+    await way.turnstile.pass_through(message("1", "737103", **more))
+    assert (way.inbox.messages[1].text, way.inbox.messages[1].aside) == ("737103", "")
+
+
+async def test_a_loose_number_is_put_aside_only_where_phones_can_be_proven(way: WayIn) -> None:
+    text = "/手机号是13800138000"
+    await way.turnstile.pass_through(message("1", text))
+    assert way.inbox.messages[1].text == text
+    way.turnstile = Turnstile(way.inbox, way.story, way.desk, codes=WaitingFor())
+    await way.turnstile.pass_through(message("2", text))
+    assert (way.inbox.messages[2].text, way.inbox.messages[2].aside) == ("/手机 [不保存]", "13800138000")
 
 
 async def test_a_stop_waits_for_what_was_accepted(way: WayIn) -> None:

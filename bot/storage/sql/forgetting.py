@@ -12,16 +12,16 @@ import sqlite3
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
-from sqlalchemy import bindparam, delete, func, or_, select, tuple_, update
+from sqlalchemy import bindparam, delete, or_, select, update
 
 from bot.conversation.scope import PersonId
 from bot.memory.fact import ForgetReceipt
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import derived, segments
-from bot.storage.sql.deliveries import PROMISE
+from bot.storage.sql.blanking import BLANKED, HAS_WORDS, drop_kept_for_retries, drop_replies
 from bot.storage.sql.noting import note_clearing
 from bot.storage.sql.phone_codes import DROP_CODES
-from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox, job, seal, shelf, turn
+from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox, job, shelf, turn
 from bot.storage.sql.scopes import bar_older_work
 from bot.storage.sql.shelves import REWRITTEN, as_list, listed
 from bot.storage.sql.statements import Row, Statement
@@ -54,42 +54,10 @@ _DELETE_ALL_JOBS = Statement(delete(job).where(job.c.account_id.in_(listed("acco
 DELETE_CONFIRMATIONS = Statement(
     delete(confirmation).where(confirmation.c.account_id.in_(listed("accounts")))
 )
-HAS_WORDS = or_(delivery.c.pages != "[]", delivery.c.question != "")
-BLANKED = update(delivery).values(pages="[]", page_count=0, next_page=0, state="sent", question="")
-_BLANK_ALL_DELIVERIES = Statement(BLANKED.where(delivery.c.account_id.in_(listed("accounts")), HAS_WORDS))
 _BLANK_DELIVERIES = Statement(
     BLANKED.where(
         delivery.c.inbox_id.in_(listed("ids")), delivery.c.account_id.in_(listed("accounts")), HAS_WORDS
     )
-)
-_BLANK_HANDED_OVER = Statement(
-    BLANKED.where(
-        delivery.c.account_id.in_(listed("accounts")),
-        delivery.c.state != "sending",
-        delivery.c.next_page >= delivery.c.page_count,
-        HAS_WORDS,
-    )
-)
-_BLANK_SEALS = Statement(
-    update(seal)
-    .where(
-        tuple_(seal.c.channel, seal.c.app_id, seal.c.key).in_(
-            select(inbox.c.channel, inbox.c.app_id, inbox.c.key).where(
-                inbox.c.account_id.in_(listed("accounts"))
-            )
-        ),
-        func.length(seal.c.body) > 0,
-        # A promise holds no words, and is kept by saying that the question has to be asked again.
-        seal.c.body != PROMISE,
-    )
-    .values(body=b"")
-)
-_BLANK_PAYLOADS = Statement(
-    update(inbox)
-    .where(
-        inbox.c.account_id.in_(listed("accounts")), inbox.c.state != "accepted", inbox.c.payload.is_not(None)
-    )
-    .values(payload=None, error="")
 )
 _CLOSE = Statement(
     update(account).where(account.c.id.in_(listed("accounts")), account.c.is_open != 0).values(is_open=0)
@@ -141,12 +109,11 @@ def clear_accounts(connection: sqlite3.Connection, accounts: str) -> ForgetRecei
 def drop_work(connection: sqlite3.Connection, accounts: str) -> ForgetReceipt:
     """All that holds words of these accounts (a JSON list of ids) but their shelves."""
     jobs = _DELETE_ALL_JOBS.run(connection, accounts=accounts).rowcount
-    deliveries = _BLANK_ALL_DELIVERIES.run(connection, accounts=accounts).rowcount
+    deliveries = drop_replies(connection, accounts)
     DELETE_CONFIRMATIONS.run(connection, accounts=accounts)
     DROP_CODES.run(connection, accounts=accounts)
     _CLOSE.run(connection, accounts=accounts)
     _ABANDON_FAILED.run(connection, accounts=accounts)
-    drop_kept_for_retries(connection, accounts)
     return ForgetReceipt(jobs=jobs, deliveries=deliveries)
 
 
@@ -178,13 +145,6 @@ def forget_answered(
     deleted = _DELETE_TURNS.run(connection, ids=turn_ids).rowcount
     deliveries = _BLANK_DELIVERIES.run(connection, ids=as_list(answered), accounts=accounts).rowcount
     return ForgetReceipt(turns=deleted, jobs=jobs, deliveries=deliveries, entities=entities)
-
-
-def drop_kept_for_retries(connection: sqlite3.Connection, accounts: str) -> None:
-    """Not counted, since nothing of it could be recalled."""
-    _BLANK_HANDED_OVER.run(connection, accounts=accounts)
-    _BLANK_SEALS.run(connection, accounts=accounts)
-    _BLANK_PAYLOADS.run(connection, accounts=accounts)
 
 
 def accounts_of(connection: sqlite3.Connection, person: PersonId) -> str:

@@ -2,9 +2,10 @@
 
 Invariant: every change of `account.person_id` after first contact is in `merge`, so that it can be taken back; a
 phone belongs to the person of the account that proved it; both persons' epochs rise, so that no cache of an
-earlier view is read again, while `cleared_epoch` stays: work under way survives. Who opened their private memory
-opened what it was then: a join closes it. The forget ledger knows of every parting, and of every join of accounts that
-had parted before, so that an older copy of the database shows nobody what they parted from.
+earlier view is read again and no answer made with it is kept, while `cleared_epoch` stays: jobs survive. Every parting
+goes by `take_apart`. Who opened their private memory opened what it was then: a join closes it. The forget ledger
+knows of every parting, and of every join of accounts that had parted before, so that an older copy of the database
+shows nobody what they parted from.
 """
 
 import sqlite3
@@ -19,6 +20,7 @@ from bot.storage.sql import account_statements as accounts
 from bot.storage.sql import joining_statements as statements
 from bot.storage.sql.audit import record_within
 from bot.storage.sql.noting import note_act
+from bot.storage.sql.parting import take_apart
 from bot.storage.sql.shelves import as_list
 from bot.storage.sql.statements import Row
 from bot.storage.sql.superseding import settle
@@ -91,6 +93,7 @@ def part(
 def split(connection: sqlite3.Connection, now: int, left: PersonId, moving: Sequence[AccountId]) -> None:
     """Some accounts of a person, not all, into one person of their own."""
     own = new_person(connection, now, by_id(connection, moving[0]).epoch)
+    take_apart(connection, moving, _others(connection, left, moving))
     for each in moving:
         _move(connection, now, each, left, own, statements.UNLINK)
         statements.FOLLOW_ACCOUNT.run(connection, account=each, owner=own)
@@ -117,6 +120,7 @@ def undo(
     if known.person != after or last is None or last[0] != merge:
         raise RejectedInput("这个账号之后又关联或解除过，请先撤销后来的那一次")
     note_act(connection, ledger, ActKind.PARTED, [account])
+    take_apart(connection, [account], _others(connection, after, [account]))
     statements.REPOINT.run(connection, account=account, owner=before)
     statements.TAKE_PHONES.run(connection, account=account, owner=before)
     statements.MARK_UNDONE.run(connection, merge=merge, now=now)
@@ -172,6 +176,13 @@ def record(
         reason=reason,
         detail=detail,
     )
+
+
+def _others(
+    connection: sqlite3.Connection, person: PersonId, leaving: Sequence[AccountId]
+) -> list[AccountId]:
+    rows = accounts.OF_PERSON.rows(connection, person=person)
+    return [AccountId(row[0]) for row in rows if row[0] not in leaving]
 
 
 def _note_together(connection: sqlite3.Connection, owner: PersonId, ledger: ForgetLedger | None) -> None:

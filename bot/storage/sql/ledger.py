@@ -1,7 +1,8 @@
 """The ledger of turns: question, answer, delivery, job and the closed inbox entry, all or nothing.
 
-Invariant: a turn of an older epoch leaves no trace, nor one whose words were forgotten with its place. Of who wants
-nothing remembered, a turn is kept for the talk going on, and no work comes of it.
+Invariant: a turn of an older epoch leaves no trace, nor one whose words were forgotten with its place, nor an answer
+that was made while the person was other accounts. Of who wants nothing remembered, a turn is kept for the talk going
+on, and no work comes of it.
 """
 
 import sqlite3
@@ -9,6 +10,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, delete, select
 
+from bot.conversation.errors import ViewChanged
 from bot.conversation.message import Message, Reply
 from bot.conversation.ports import Clock
 from bot.conversation.scope import Scope
@@ -18,7 +20,7 @@ from bot.storage.sql.database import Database
 from bot.storage.sql.inbox import close_entry, may_become_turn
 from bot.storage.sql.pausing import is_paused_for
 from bot.storage.sql.schema import job, to_ms, turn
-from bot.storage.sql.scopes import is_current, shelf_of
+from bot.storage.sql.scopes import has_same_view, is_current, shelf_of
 from bot.storage.sql.statements import Statement, constant, insert_into
 from bot.storage.sql.under_way import UnderWay
 
@@ -68,6 +70,8 @@ class SqlLedger:
         def work(connection: sqlite3.Connection) -> Turn | None:
             if not may_become_turn(connection, inbox_id) or not is_current(connection, scope):
                 return None
+            if not has_same_view(connection, scope):
+                raise ViewChanged("the person's accounts are others than when this was answered")
             if self._under_way.holds_forgotten(scope.person, inbox_id, f"{message.text} {reply.text}"):
                 return None
             close_entry(connection, inbox_id, scope.account, delivery, now)

@@ -16,11 +16,12 @@ from bot.conversation.scope import AccountId
 from bot.memory.fact import ForgetReceipt
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.ledger_lines import ActKind
-from bot.storage.sql import segments, summaries
+from bot.storage.sql import account_statements, segments, summaries
 from bot.storage.sql.database import Database
 from bot.storage.sql.forgetting import drop_work, empty_shelves
 from bot.storage.sql.joining import by_id, new_person
 from bot.storage.sql.noting import note_act, note_parked, write_noted
+from bot.storage.sql.parting import take_apart
 from bot.storage.sql.schema import account, entity, fact, inbox, person, shelf, to_ms, turn
 from bot.storage.sql.scopes import find_shelf
 from bot.storage.sql.shelves import REWRITTEN, as_list, listed
@@ -165,6 +166,8 @@ def park(
     assert raised is not None, "every account has a person"
     _BAR.run(connection, account=account, raised=raised[0])
     drop_work(connection, as_list([account]))
+    together = account_statements.OF_PERSON.rows(connection, person=known.person)
+    take_apart(connection, [account], [AccountId(row[0]) for row in together if row[0] != account])
     if _FULL_SHELF.first(connection, account=account) is None:
         return ()
     places = tuple(row[2] for row in _SHELVES.rows(connection, account=account))

@@ -11,10 +11,11 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, delete, func, select, update
 
+from bot.conversation.message import AccountKey
 from bot.conversation.scope import AccountId
 from bot.storage.sql.database import Database
 from bot.storage.sql.joining import by_id, record
-from bot.storage.sql.schema import phone_ask, phone_code, to_ms
+from bot.storage.sql.schema import account, from_ms, phone_ask, phone_code, to_ms
 from bot.storage.sql.shelves import listed
 from bot.storage.sql.statements import Statement, insert_into
 from identity.model import CodeLimits
@@ -80,6 +81,11 @@ _UNCOUNT_PHONE = Statement(
             phone_ask.c.phone_hash == bindparam("phone"), phone_ask.c.at == bindparam("at")
         ).scalar_subquery()
     )
+)
+_OPEN = Statement(
+    select(account.c.channel, account.c.app_id, account.c.openid, phone_code.c.expires_at)
+    .select_from(phone_code.join(account))
+    .where(phone_code.c.expires_at > bindparam("now"))
 )
 _DROP_OVER = Statement(delete(phone_code).where(phone_code.c.expires_at <= bindparam("now")))
 _DROP_COUNTED = Statement(delete(phone_ask).where(phone_ask.c.at <= bindparam("since")))
@@ -161,6 +167,12 @@ class SqlPhoneCodes:
             return PhoneHash(version, digest)
 
         return await self._database.write(work)
+
+    async def open_until(self, now: datetime) -> Sequence[tuple[AccountKey, datetime]]:
+        return [
+            (AccountKey(channel=channel, app_id=app_id, openid=openid), from_ms(expires_at))
+            for channel, app_id, openid, expires_at in await self._database.read(_OPEN, now=to_ms(now))
+        ]
 
     async def forget_overdue(self, now: datetime, counted_since: datetime) -> None:
         def work(connection: sqlite3.Connection) -> None:

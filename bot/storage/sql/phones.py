@@ -17,6 +17,7 @@ from bot.storage.sql import account_statements as statements
 from bot.storage.sql.conflicts import against_joining, note
 from bot.storage.sql.database import Database
 from bot.storage.sql.joining import account_of, by_id, join, new_person, record
+from bot.storage.sql.rehearsing import write_or_rehearse
 from bot.storage.sql.schema import phone_link, to_ms
 from bot.storage.sql.statements import Statement
 from identity.lists import Linked, PhoneRow
@@ -56,24 +57,11 @@ class SqlPhones:
         """All in one transaction. `is_rehearsal`: what would come of it, with nothing changed."""
         now = to_ms(self._clock.now())
 
-        def work(connection: sqlite3.Connection) -> tuple[Linked, ...]:
-            found = tuple(_import(connection, now, row, verified_by) for row in rows)
-            if is_rehearsal:
-                raise _Rehearsed(found)
-            return found
-
-        try:
-            return await self._database.write(work)
-        except _Rehearsed as done:
-            return done.found
-
-
-class _Rehearsed(Exception):
-    """Rolls back what was only tried."""
-
-    def __init__(self, found: tuple[Linked, ...]) -> None:
-        super().__init__()
-        self.found = found
+        return await write_or_rehearse(
+            self._database,
+            lambda connection: tuple(_import(connection, now, row, verified_by) for row in rows),
+            is_rehearsal=is_rehearsal,
+        )
 
 
 def renew(connection: sqlite3.Connection, now: int, hashes: Sequence[PhoneHash]) -> None:

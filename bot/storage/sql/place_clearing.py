@@ -13,8 +13,9 @@ from bot.conversation.scope import AccountId
 from bot.memory.fact import ForgetReceipt
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import account_statements
+from bot.storage.sql.blanking import BLANKED, HAS_WORDS
 from bot.storage.sql.deliveries import PROMISE
-from bot.storage.sql.forgetting import BLANKED, HAS_WORDS, empty_shelves
+from bot.storage.sql.forgetting import empty_shelves
 from bot.storage.sql.noting import note_place
 from bot.storage.sql.schema import delivery, inbox, job, seal, shelf, turn
 from bot.storage.sql.scopes import bar_older_work_in

@@ -2,8 +2,9 @@
 
 Invariant: a clearing raises `account.cleared_epoch` to the new epoch of the person; work is current while
 its scope's epoch is not below it. Clearing a place raises `shelf.cleared_epoch` likewise, for work there alone.
-Joining raises the person's epoch too (so that every cache of the old
-view is left behind) but not the accounts' `cleared_epoch`: work under way survives a join, never a clearing.
+Joining and parting raise the person's epoch too (so that every cache of the old view is left behind) but not the
+accounts' `cleared_epoch`: a job under way survives them, never a clearing. An answer is kept only while the view it was
+made with is the person's.
 """
 
 import sqlite3
@@ -26,6 +27,15 @@ _CURRENT = Statement(
         account.c.id == bindparam("account"),
         account.c.cleared_epoch <= bindparam("epoch"),
         func.coalesce(shelf.c.cleared_epoch, constant(0)) <= bindparam("epoch"),
+    )
+)
+_SAME_VIEW = Statement(
+    select(account.c.id)
+    .join_from(account, person, person.c.id == account.c.person_id)
+    .where(
+        account.c.id == bindparam("account"),
+        account.c.person_id == bindparam("person"),
+        person.c.epoch <= bindparam("epoch"),
     )
 )
 _FIND_SHELF = Statement(
@@ -73,6 +83,12 @@ def is_current(connection: sqlite3.Connection, scope: Scope) -> bool:
     place, since."""
     asked = {"account": scope.account, "epoch": scope.epoch, "place": scope.place}
     return _CURRENT.first(connection, **asked) is not None
+
+
+def has_same_view(connection: sqlite3.Connection, scope: Scope) -> bool:
+    """Whether the account's person is who it was in this scope, with the same accounts and nothing cleared since."""
+    asked = {"account": scope.account, "person": scope.person, "epoch": scope.epoch}
+    return _SAME_VIEW.first(connection, **asked) is not None
 
 
 def find_shelf(connection: sqlite3.Connection, account: AccountId, place: str) -> int | None:

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import and_, bindparam, select, update
 
 from bot.conversation.scope import PersonId, Scope
 from bot.storage.sql.schema import account, fact, shelf
@@ -22,18 +22,17 @@ _LATER = Statement(
     .join_from(fact, shelf, shelf.c.id == fact.c.shelf_id)
     .where(fact.c.id == bindparam("fact"), fact.c.shelf_id.in_(listed("shelves")))
 )
+_TO_CLOSE = and_(
+    fact.c.shelf_id.in_(listed("shelves")),
+    fact.c.text.in_(
+        select(_named.c.text).where(_named.c.id.in_(listed("ids")), _named.c.shelf_id.in_(listed("shelves")))
+    ),
+    fact.c.text != bindparam("later_text"),
+    fact.c.valid_to.is_(None),
+)
 _CLOSE_TEXTS = Statement(
     update(fact)
-    .where(
-        fact.c.shelf_id.in_(listed("shelves")),
-        fact.c.text.in_(
-            select(_named.c.text).where(
-                _named.c.id.in_(listed("ids")), _named.c.shelf_id.in_(listed("shelves"))
-            )
-        ),
-        fact.c.text != bindparam("later_text"),
-        fact.c.valid_to.is_(None),
-    )
+    .where(_TO_CLOSE)
     .values(valid_to=bindparam("at"), superseded_by=bindparam("by"), superseded_from=bindparam("said_by"))
     .returning(fact.c.shelf_id)
 )
@@ -60,6 +59,8 @@ _SUPERSEDED = Statement(
         account.c.person_id.in_(listed("persons")), fact.c.superseded_by.is_not(None)
     ).order_by(fact.c.id.desc())
 )
+_CONTRADICTED_BEFORE = Statement(_SELECT_LINKS.where(_TO_CLOSE, fact.c.superseded_by.is_not(None)))
+_HANGING = Statement(_SELECT_LINKS.where(fact.c.superseded_by.in_(listed("ids"))))
 _BY_IDS = Statement(_SELECT_LINKS.where(fact.c.id.in_(listed("ids"))))
 _PERSONS = Statement(select(account.c.id, account.c.person_id).where(account.c.id.in_(listed("ids"))))
 _mine = account.alias("mine")
@@ -121,11 +122,12 @@ def supersede(
     if later is None:
         return 0
     said_at, text, said_by = later
+    chosen = {"ids": as_list(fact_ids), "shelves": shelves, "later_text": text}
+    for row in _CONTRADICTED_BEFORE.rows(connection, **chosen):
+        _keep_own(connection, _link(row))
     closed = _CLOSE_TEXTS.rows(
         connection,
-        ids=as_list(fact_ids),
-        shelves=shelves,
-        later_text=text,
+        **chosen,
         at=said_at if at is None else at,
         by=by,
         said_by=said_by,
@@ -145,7 +147,43 @@ def say_too(connection: sqlite3.Connection, scope: Scope, shelf_id: int, new: in
     same = {row[0] for row in equals}
     for each in closed:
         if each.id in same or same & set(_beyond(each, links)):
+            _keep_own(connection, each)
             _SET.run(connection, fact=each.id, at=each.valid_to, by=new, said_by=scope.account)
+
+
+def _keep_own(connection: sqlite3.Connection, cut: _Link) -> None:
+    """Before the chain is cut behind a fact: what an account has contradicted itself, by way of that fact, hangs on its
+    own later one.
+
+    Left as it is where the chain also holds a fact of an account that said nothing further along it: the way to what
+    contradicts that one is the chain.
+    """
+    hanging: list[_Link] = []
+    nearest = [cut]
+    while nearest:
+        rows = _HANGING.rows(connection, ids=as_list(each.id for each in nearest))
+        known = {cut.id, *(each.id for each in hanging)}
+        nearest = [each for each in map(_link, rows) if each.id not in known]
+        hanging += nearest
+    links, _ = _chains(connection, [cut, *hanging])
+    own = [(each, _own_later(each, links)) for each in hanging]
+    if all(later is not None for _, later in own):
+        for each, later in own:
+            assert later is not None
+            _SET.run(connection, fact=each.id, at=each.valid_to, by=later[0], said_by=later[1])
+
+
+def _own_later(each: _Link, links: Mapping[int, _Link]) -> tuple[int, int | None] | None:
+    """The first fact of its chain that is of its own shelf, and the account of both."""
+    link = each
+    for number in _beyond(each, links):
+        later = links.get(number)
+        if later is None:
+            return None
+        if later.shelf == each.shelf:
+            return number, link.said_by
+        link = later
+    return None
 
 
 def bridge(connection: sqlite3.Connection, shelves: str, gone: Sequence[int]) -> None:

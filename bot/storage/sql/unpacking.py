@@ -5,25 +5,35 @@ back, and is: here where something fails, else by the next `jide unpack`; a bot 
 there before stays in a folder of its own.
 """
 
-import json
 import os
 import secrets
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from bot.conversation.errors import ConfigurationError, RejectedInput, StoreUnavailable
+from bot.conversation.errors import RejectedInput, StoreUnavailable
 from bot.moving.header import Seal
-from bot.storage.archive import DATABASE, FILES, OPERATOR_FILES, Manifest
+from bot.storage.archive import DATABASE, FILES, Manifest
 from bot.storage.forget_ledger import ForgetLedger, sync_folder
 from bot.storage.ledger_lines import Forgetting
 from bot.storage.ledger_merging import dump, merge
 from bot.storage.sql.backup import AUTOMATIC, FOLDER
+from bot.storage.sql.half_placed import (
+    JOURNAL,
+    NAMES,
+    OLD,
+    SCRATCH,
+    Journal,
+    begin,
+    sync_files,
+    undo,
+    undo_interrupted,
+)
 from bot.storage.sql.packing import LEDGER, SECRET_FILES, SECRETS, read_bundle
 from bot.storage.sql.replaying import Replay, replay
 from bot.storage.sql.restoring import Note, prepare, put_in_place, sole_owner
@@ -32,25 +42,7 @@ from bot.storage.sql.settling import Past, past_of
 from bot.storage.sql.snapshot import Progress, opened
 from bot.storage.sql.stamps import FORGOTTEN, UNPACKED, read_stamp, write_stamp
 
-SCRATCH = ".unpack-"
-JOURNAL = "placing.json"
-"""In the scratch folder, while names are being moved."""
-OLD = "old.db"
-"""The database that was there, until the other one is in its place."""
-NAMES = (*SECRET_FILES, *OPERATOR_FILES)
-"""Of the data folder: what a bundle brings, and what it replaces."""
 BUSY = "机器人或别的 jide 命令正在用这个数据文件夹：先停下再解开"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Journal:
-    """What has to be undone where the database did not come by this unpacking."""
-
-    nonce: int
-    aside: str
-    """Where what was there goes, from the data folder."""
-    had: tuple[str, ...]
-    """Those of `NAMES` that were there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,14 +64,6 @@ def occupants(data_folder: Path, live: sqlite3.Connection | None = None) -> tupl
     return (*found, *(name for name in NAMES if name != LEDGER and os.path.lexists(data_folder / name)))
 
 
-def refuse_half_unpacked(data_folder: Path) -> None:
-    """Raises ConfigurationError where an unpacking was interrupted while it put things in place."""
-    if any(data_folder.glob(f"{SCRATCH}*/{JOURNAL}")):
-        raise ConfigurationError(
-            str(data_folder), "上一次 jide unpack 中断在半路", "再执行一次 jide unpack，它会先把原来的放回来"
-        )
-
-
 @contextmanager
 def unpacked(
     bundle: Path, seal: Seal, data_folder: Path, now: datetime, on_progress: Progress, *, overwrites: bool
@@ -88,25 +72,43 @@ def unpacked(
 
     Raises RejectedInput, ConfigurationError or StoreUnavailable: nothing was changed.
     """
-    aside = data_folder / FOLDER / f"{AUTOMATIC}unpack-{now.astimezone():%Y%m%d-%H%M%S}"
+    aside = _aside(data_folder, now)
+    with _settled(data_folder, aside) as live:
+        if (found := occupants(data_folder, live)) and not overwrites:
+            raise RejectedInput(f"{data_folder} 不是空的，里面有 {'、'.join(found)}")
+        with _scratch(data_folder) as scratch, bundle.open("rb") as file:
+            manifest = read_bundle(file, seal, scratch, on_progress)
+            yield Stage(
+                manifest=manifest,
+                scratch=scratch,
+                data_folder=data_folder,
+                aside=aside,
+                live=live,
+                past=past_of(live),
+                now=now,
+            )
+
+
+def settle_interrupted(data_folder: Path, now: datetime) -> None:
+    """What killed unpackings left is undone, as by the next one. Raises StoreUnavailable."""
+    if any(data_folder.glob(f"{SCRATCH}*")):
+        with _settled(data_folder, _aside(data_folder, now)):
+            pass
+
+
+def _aside(data_folder: Path, now: datetime) -> Path:
+    return data_folder / FOLDER / f"{AUTOMATIC}unpack-{now.astimezone():%Y%m%d-%H%M%S}"
+
+
+@contextmanager
+def _settled(data_folder: Path, aside: Path) -> Generator[sqlite3.Connection]:
+    """The database, which nobody else has open, with nothing left of killed unpackings."""
     live_path = data_folder / DATABASE
     try:
         data_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with sole_owner(live_path, aside, BUSY) as live:
-            _undo_interrupted(data_folder, live)
-            if (found := occupants(data_folder, live)) and not overwrites:
-                raise RejectedInput(f"{data_folder} 不是空的，里面有 {'、'.join(found)}")
-            with _scratch(data_folder) as scratch, bundle.open("rb") as file:
-                manifest = read_bundle(file, seal, scratch, on_progress)
-                yield Stage(
-                    manifest=manifest,
-                    scratch=scratch,
-                    data_folder=data_folder,
-                    aside=aside,
-                    live=live,
-                    past=past_of(live),
-                    now=now,
-                )
+            undo_interrupted(data_folder, live)
+            yield live
     except OSError as error:
         raise StoreUnavailable(f"{error.strerror}：检查剩余空间和权限") from error
     finally:
@@ -174,18 +176,18 @@ class Stage:
         note = Note(action="unpack", reason=self.manifest.made_at, at=to_ms(self.now))
         done = prepare(self.database, past, forget, note, on_progress)
         brought = self._brought()
-        _sync(brought.values())
+        sync_files(brought.values())
         had = tuple(name for name in NAMES if os.path.lexists(self.data_folder / name))
         if had or not self.past.is_lost:
             self.aside.mkdir(mode=0o700, parents=True, exist_ok=True)
         old = (self.scratch if self.past.is_lost else self.aside) / OLD
         journal = Journal(nonce=nonce, aside=self.aside.relative_to(self.data_folder).as_posix(), had=had)
-        _begin(self.scratch / JOURNAL, journal)
+        begin(self.scratch / JOURNAL, journal)
         try:
             self._move(had, brought)
             rows = put_in_place(self.database, self.live, old, on_progress)
         except BaseException:
-            _undo(self.data_folder, journal)
+            undo(self.data_folder, journal)
             (self.scratch / JOURNAL).unlink()
             raise
         (self.scratch / JOURNAL).unlink()
@@ -206,17 +208,6 @@ class Stage:
                 path.chmod(0o600)
             path.rename(self.data_folder / name)
         sync_folder(self.data_folder)
-
-
-def _undo_interrupted(data_folder: Path, live: sqlite3.Connection) -> None:
-    """What killed unpackings left: nothing of theirs stays, but where the database did change."""
-    for scratch in data_folder.glob(f"{SCRATCH}*"):
-        with suppress(FileNotFoundError):
-            fields = json.loads((scratch / JOURNAL).read_text("utf-8"))
-            journal = Journal(nonce=fields["nonce"], aside=fields["aside"], had=tuple(fields["had"]))
-            if _nonce_of(live) != journal.nonce:
-                _undo(data_folder, journal)
-        shutil.rmtree(scratch)
 
 
 def _is_blank(database: Path, live: sqlite3.Connection | None = None) -> bool:
@@ -246,48 +237,3 @@ def _put_back_damaged(database: Path, aside: Path) -> None:
         for path in aside.glob(f"{database.name}*"):
             path.rename(database.with_name(path.name))
         aside.rmdir()
-
-
-def _nonce_of(live: sqlite3.Connection) -> int | None:
-    try:
-        return read_stamp(live, UNPACKED)
-    except sqlite3.OperationalError:
-        return None  # an empty file
-
-
-def _undo(data_folder: Path, journal: Journal) -> None:
-    """Everything back to its name. May itself be interrupted, and begun again."""
-    aside = data_folder / journal.aside
-    for name in NAMES:
-        path, kept = data_folder / name, aside / name
-        if name in journal.had and not os.path.lexists(kept):
-            continue  # it was not moved yet, or is back already
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-        if name in journal.had:
-            kept.rename(path)
-    sync_folder(data_folder)
-    with suppress(OSError):
-        (aside / OLD).unlink(missing_ok=True)
-        aside.rmdir()
-
-
-def _begin(path: Path, journal: Journal) -> None:
-    draft = path.with_suffix(".draft")
-    draft.write_text(json.dumps(asdict(journal)), "utf-8")
-    _sync([draft])
-    draft.replace(path)
-    sync_folder(path.parent)
-
-
-def _sync(paths: Iterable[Path]) -> None:
-    """On the disk before their names are: a name without its content would be a pepper lost."""
-    for path in paths:
-        for each in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if each.is_file():
-                with each.open("r+b") as file:
-                    os.fsync(file.fileno())
-            else:
-                sync_folder(each)
