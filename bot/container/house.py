@@ -263,9 +263,7 @@ class House:
 
     def _make_window_cache(self) -> RedisTurnWindow | None:
         url = self.settings.redis.url
-        if not url:
-            return None
-        return RedisTurnWindow(open_redis(url), limit=self._most_turns)
+        return RedisTurnWindow(open_redis(url), limit=self._most_turns) if url else None
 
     def _make_window(self) -> ShortTermMemory:
         memory = self.settings.memory
@@ -275,12 +273,8 @@ class House:
             most_fresh=memory.summary_after_turns,
             has_summaries=memory.summary_after_turns > 0,
         )
-        return ShortTermMemory(
-            turns,
-            self._window_cache,
-            budget_tokens=memory.short_term_budget_tokens,
-            most_turns=memory.short_term_turns,
-        )
+        budget, most = memory.short_term_budget_tokens, memory.short_term_turns
+        return ShortTermMemory(turns, self._window_cache, budget_tokens=budget, most_turns=most)
 
     def _wake_worker(self) -> None:
         self.worker.wake()

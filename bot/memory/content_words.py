@@ -4,6 +4,8 @@ Invariant: pure; nothing is left of a question that names nothing (「怎么办�
 """
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
 from bot.conversation.lexical import bigram_terms, exact_tokens
 from bot.memory.normalise import normalise, searchable
@@ -33,8 +35,12 @@ MIXED_WEIGHT = 0.3
 LONE_WEIGHT = 0.4
 """Of a content character that stands alone (发票怎么开): it names something only where nothing else does."""
 
+LATELY = 256
+"""Texts whose terms are kept: each sign of a question asks for the same ones."""
 
-def content_terms(question: str) -> dict[str, float]:
+
+@lru_cache(LATELY)
+def content_terms(question: str) -> Mapping[str, float]:
     """Terms to look for and what each weighs: words and pairs 1, the others as above.
 
     A content character that stands alone between function characters (我家的猫呢) is a term too.
