@@ -176,6 +176,10 @@ class Commands:
                 return await self._people.claim(asker, call.argument)
             case Command.FIND:
                 return await self._people.find(asker, call.argument)
+            case Command.STATUS:
+                return await self._state(asker)
+            case Command.PRIVACY:
+                return self._wording.say("privacy")
             case Command.CLEAR:
                 return await self._clearing.ask(asker, call.argument)
             case Command.CONFIRM:
@@ -240,15 +244,6 @@ class Commands:
             case Command.OPEN:
                 return await self._groups.open(asker, call.argument)
             case _:
-                return await self._about_the_house(call.command, asker)
-
-    async def _about_the_house(self, command: Command, asker: Asker) -> str:
-        match command:
-            case Command.STATUS:
-                return await self._state(asker)
-            case Command.PRIVACY:
-                return self._wording.say("privacy")
-            case _:
                 return await self._help(asker)
 
     async def _ask_for_human(self, asker: Asker) -> str:
@@ -264,12 +259,12 @@ class Commands:
         match call.command:
             case Command.HELP:
                 return _reply(self._wording.say("help"))
-            case Command.PRIVACY:
-                return _reply(self._wording.say("privacy"))
             case Command.STATUS:
                 return _reply(await self._short_state())
             case _:
-                return _reply(self._wording.say("anonymous"))
+                return _reply(
+                    self._wording.say("privacy" if call.command is Command.PRIVACY else "anonymous")
+                )
 
     async def _help(self, asker: Asker) -> str:
         text = self._wording.say("help")
@@ -285,11 +280,8 @@ class Commands:
         if asker.is_in_group or not await self._authority.is_superuser(asker.message.sender):
             return await self._short_state()
         report = await self._status()
-        lines = "\n".join(
-            self._wording.say("status_line", label=label, value=value)
-            for label, value in report.items()
-            if value
-        )
+        told = ((label, value) for label, value in report.items() if value)
+        lines = "\n".join(self._wording.say("status_line", label=label, value=value) for label, value in told)
         return self._wording.say("status_report", lines=lines)
 
     async def _short_state(self) -> str:
