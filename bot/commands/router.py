@@ -272,9 +272,8 @@ class Commands:
             text = self._wording.say("help_phone", help=text)
         if asker.is_in_group:
             text = self._wording.say("help_group", help=text)
-        if await self._authority.is_superuser(asker.message.sender):
-            return self._wording.say("help_superuser", help=text)
-        return text
+        is_superuser = await self._authority.is_superuser(asker.message.sender)
+        return self._wording.say("help_superuser", help=text) if is_superuser else text
 
     async def _state(self, asker: Asker) -> str:
         if asker.is_in_group or not await self._authority.is_superuser(asker.message.sender):
