@@ -1,6 +1,7 @@
 """What the operator types, as it is typed: `jide …` in processes of its own, mostly beside the running bot."""
 
 import asyncio
+import contextlib
 import re
 import subprocess
 import sys
@@ -115,7 +116,12 @@ async def test_init_is_left_at_any_question(tmp_path: Path, key: str, code: int,
                 terminal.type(answer)
             await terminal.until("）: ")
             terminal.press(key)
-            await terminal.until(said)
+            # A signal between readline's prompt and its first wait shows only at the next key: people press again.
+            with contextlib.suppress(AssertionError):
+                await terminal.until(said, seconds=10)
+            if said not in terminal.shown:
+                terminal.press(key)
+                await terminal.until(said)
             assert await terminal.ended() == code
             assert "Traceback" not in terminal.shown
     assert not bot.data.exists()
