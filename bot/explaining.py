@@ -75,7 +75,7 @@ class Explaining:
             query.text,
             pointed.k,
             query.vector,
-            pointed.asked.window if pointed.asked is not None else None,
+            pointed.window,
             query.talk,
             budget_tokens=self._budget_tokens,
             closed=await self._closed.closed_facts(scope, MOST_CLOSED),
@@ -86,7 +86,7 @@ class Explaining:
 def as_document(explained: Explained) -> dict[str, object]:
     """In JSON's types; times in UTC."""
     pointed, trace = explained.pointed, explained.trace
-    window = pointed.asked.window if pointed.asked is not None else None
+    window = pointed.window
     return {
         "question": explained.text,
         "query": pointed.query,

@@ -29,6 +29,7 @@ from bot.memory.said import is_about_something
 from bot.memory.sessions import session_began
 from bot.memory.sizing import Sizing
 from bot.memory.talk import talk_of
+from bot.memory.time_zh import Window
 
 LOOKED_AT = 200
 """Entities of a scope: what was named longer ago than these is asked for by name."""
@@ -56,6 +57,11 @@ class Pointed:
     """What the person said in this talk, the message last; "" where it stands for itself."""
     asked: AskedTime | None = None
     """The time whose memories are asked for, with its window; None: all compete."""
+
+    @property
+    def window(self) -> Window | None:
+        """Of what competes; None: all."""
+        return self.asked.window if self.asked is not None else None
 
 
 class Pointing:

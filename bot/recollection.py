@@ -88,7 +88,7 @@ class Recollection:
 
     async def _said(self, scope: Scope, pointed: Pointed) -> tuple[Turn, ...]:
         """Of the time that is asked for, also what was kept as no fact."""
-        window = pointed.asked.window if pointed.asked is not None else None
+        window = pointed.window
         if self._log is None or window is None:
             return ()
         turns = await self._log.between(scope, window.start, window.end, LOOKED_THROUGH)
@@ -102,8 +102,7 @@ class Recollection:
         return await self._from(group.scope(conversation.place), pointed, GROUP_K, query)
 
     async def _from(self, scope: Scope, pointed: Pointed, k: int, query: Query) -> tuple[RecalledFact, ...]:
-        window = pointed.asked.window if pointed.asked is not None else None
-        recalled = await self._recall.recall(scope, query.text, k, query.vector, window, query.talk)
+        recalled = await self._recall.recall(scope, query.text, k, query.vector, pointed.window, query.talk)
         if recalled.degraded:
             self._metrics.degraded_recalls.inc()
         return recalled.facts

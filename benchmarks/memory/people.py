@@ -101,7 +101,7 @@ class Town:
         scope = account.scope("")
         pointed = await self.pointing.read(question, self.clock.time, scope, ())
         query = await self.embedder.embed_query(pointed.query)
-        window = pointed.asked.window if pointed.asked is not None else None
+        window = pointed.window
         recalled = await self.recall.recall(scope, pointed.query, pointed.k, query, window)
         return pointed, recalled.facts
 

@@ -143,7 +143,7 @@ async def _ranked(town: Town, person: Person, asked: Asked, vector: Vector) -> d
     town.clock.time = asked.at.astimezone(UTC)
     pointed = await town.pointing.read(asked.text, town.clock.time, scope, ())
     query = vector if pointed.query == asked.text else await town.embedder.embed_query(pointed.query)
-    window = pointed.asked.window if pointed.asked is not None else None
+    window = pointed.window
     plain = Recall(facts=town.facts, index=town.index, clock=town.clock, ranker=literal, talk_weight=0.0)
     unbound = await town.recall.recall(scope, asked.text, DEPTH, vector)
     ours = await town.recall.recall(scope, pointed.query, DEPTH, query, window)

@@ -144,7 +144,7 @@ class Talks:
     async def _question(self, text: str, at: datetime, scope: Scope, recent: RecentTalk) -> Question:
         pointed = await self._pointing.read(text, at, scope, recent.turns)
         query = await self._queries.of(pointed.query, pointed.talk)
-        window = pointed.asked.window if pointed.asked is not None else None
+        window = pointed.window
         recalled = await self._recall.recall(scope, query.text, pointed.k, query.vector, window, query.talk)
         return Question(
             text=text,

@@ -4,7 +4,7 @@ Invariant: pure; scores compare within one question only. docs/decisions/0030-re
 measurements behind the weights.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,13 +54,21 @@ class Signs:
     age_days: NDArray[np.float32]
     oneself: NDArray[np.float32]
 
-    def of_words(self) -> "Signs":
-        """What it says by meaning and words alone, as a talk's words do: what is lasting, recent or important is said
-        for the message already. Of a talk's many words no memory holds a large share: the best match counts whole."""
-        none = np.zeros_like(self.lexical)
-        age = np.full_like(self.lexical, np.inf)
-        covered = _share_of_best(self.lexical)
-        return replace(self, covered=covered, topic=none, importance=none, oneself=none, age_days=age)
+
+def words_alone(dense: Vector | None, lexical: NDArray[np.float32], exact: NDArray[np.float32]) -> Signs:
+    """What speaks for a talk by meaning and words: what is lasting, recent or important is said for the message already.
+    Of a talk's many words no memory holds a large share: the best match counts whole."""
+    none = np.zeros_like(lexical)
+    return Signs(
+        dense=dense,
+        lexical=lexical,
+        covered=_share_of_best(lexical),
+        exact=exact,
+        topic=none,
+        importance=none,
+        age_days=np.full_like(lexical, np.inf),
+        oneself=none,
+    )
 
 
 def fuse(signs: Signs, weights: Weights) -> NDArray[np.float32]:

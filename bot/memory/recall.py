@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bot.conversation.ports import Clock, Vector
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import Fact, MemoryVersion
-from bot.memory.fusion import Signs, Weights, fuse
+from bot.memory.fusion import Signs, Weights, fuse, words_alone
 from bot.memory.lexical import FEW_FACTS, FactIndex
 from bot.memory.ports import FactReader, VectorIndex
 from bot.memory.questions import is_about_oneself
@@ -163,7 +163,7 @@ class Recall:
         if talk is None:
             return signs, scores
         dense = await self._dense(scope, index, rows, talk.vector) if talk.vector is not None else None
-        about = self._signs(index, talk.text, dense).of_words()
+        about = words_alone(dense, index.scores(talk.text), index.exact_matches(talk.text))
         return signs, (scores + self._talk_weight * self._rank(about)).astype(np.float32)
 
     async def _fact_index(self, scope: Scope) -> FactIndex:
