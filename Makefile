@@ -8,7 +8,7 @@
 # make bench-webhook   一条公众号消息在门口花的处理器时间，与 wechatpy、wxmp 比，约 1 分钟
 # make bench-wechat    公众号的五秒：每种账号、模型快慢和情形，约 10 分钟；另有一千人同时来问
 # make bench-extract   从一句话里提取时间、实体、指代，与 jionlp、recognizers-text 比，约 5 分钟
-# make bench-memory    回忆、隔离、事实的更替、遗忘，与 mem0、langchain、Chroma 比，写出报告和图，约 25 分钟
+# make bench-memory    回忆、隔离、事实的更替、遗忘，与 mem0、langchain、Chroma 比，写出报告和图，约 30 分钟（LARGE=1 另量一百万条记忆）
 # make bench-qq        经 OneBot WebSocket 的群消息，与只回声的 NoneBot 比，约 1 分钟
 
 VENV := .venv
@@ -61,7 +61,7 @@ bench-extract: $(BENCH)/bench.stamp
 	@$(BENCH)/bin/python -m benchmarks.extract
 
 bench-memory: $(BENCH)/bench.stamp
-	@$(BENCH)/bin/python -m benchmarks.memory
+	@$(BENCH)/bin/python -m benchmarks.memory $(if $(LARGE),--large)
 
 lock:
 	$(LOCK) --extra test --output-file requirements-test.lock

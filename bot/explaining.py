@@ -77,6 +77,7 @@ class Explaining:
             query.vector,
             pointed.window,
             query.talk,
+            also_told=pointed.is_of_deeds,
             budget_tokens=self._budget_tokens,
             closed=await self._closed.closed_facts(scope, MOST_CLOSED),
         )
@@ -111,6 +112,7 @@ def _as_json(traced: Traced) -> dict[str, object]:
         "dense": traced.dense,
         "lexical": traced.lexical,
         "exact": traced.exact,
+        "form": traced.form,
         "topic": traced.topic,
         "oneself": traced.oneself,
         "importance": fact.importance,

@@ -118,6 +118,14 @@ class Metrics:
             registry=registry,
         )
         self.index_sql_drift.set(UNKNOWN)
+        self.reembedded = Counter(
+            "jide_reembedded_total", "Texts embedded anew after a change of model", ["kind"], registry=registry
+        )
+        for kind in ("fact", "passage"):
+            self.reembedded.labels(kind)
+        self.reembedding_left = Gauge(
+            "jide_reembedding_left", "Texts whose vectors are of another model", registry=registry
+        )
 
     def _make_platform(self, registry: CollectorRegistry) -> None:
         self.webhook_ack_seconds = Histogram(

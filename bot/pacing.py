@@ -7,6 +7,8 @@ what must happen on time meanwhile (the word to WeChat within its five seconds) 
 """
 
 import asyncio
+import math
+import time
 
 AT_ONCE = 16
 """Enough that some work while others wait for the disk, which takes several in one commit."""
@@ -14,15 +16,25 @@ CALM_SECONDS = 0.02
 """Between two looks whether a rush is over: what waits for its end is not to wait much longer."""
 
 
+REST_SECONDS = 0.25
+"""After a message: its sender's next one, or its second page, comes soon if at all."""
+
+
+class _Places(asyncio.Semaphore):
+    held = 0
+    left_at = -math.inf
+
+
 class Place:
     """One of the places. Its holder gives it away while it waits for something slow."""
 
-    def __init__(self, places: asyncio.Semaphore) -> None:
+    def __init__(self, places: _Places) -> None:
         self._places = places
         self.is_held = False
 
     async def take(self) -> None:
         await self._places.acquire()
+        self._places.held += 1
         self.is_held = True
 
     async def __aenter__(self) -> "Place":
@@ -36,6 +48,8 @@ class Place:
         """May be called twice."""
         if self.is_held:
             self.is_held = False
+            self._places.held -= 1
+            self._places.left_at = time.monotonic()
             self._places.release()
 
     def given_away(self) -> "_Absence":
@@ -60,7 +74,7 @@ class _Absence:
 
 class Pace:
     def __init__(self, at_once: int = AT_ONCE) -> None:
-        self._places = asyncio.Semaphore(at_once)
+        self._places = _Places(at_once)
 
     def place(self) -> Place:
         """`async with pace.place() as place:` waits for one."""
@@ -72,3 +86,16 @@ class Pace:
         while self._places.locked() and waited < patience_seconds:
             await asyncio.sleep(CALM_SECONDS)
             waited += CALM_SECONDS
+
+    async def quiet(self, patience_seconds: float) -> bool:
+        """Until no place is taken and none was a moment ago, or for that long: what takes hours gives way to every
+        message. Whether it was quiet already."""
+        waited = 0.0
+        while waited < patience_seconds and not self._is_quiet:
+            await asyncio.sleep(CALM_SECONDS)
+            waited += CALM_SECONDS
+        return not waited
+
+    @property
+    def _is_quiet(self) -> bool:
+        return not self._places.held and time.monotonic() - self._places.left_at >= REST_SECONDS

@@ -63,6 +63,11 @@ class Pointed:
         """Of what competes; None: all."""
         return self.asked.window if self.asked is not None else None
 
+    @property
+    def is_of_deeds(self) -> bool:
+        """What was done in that time is asked for, which may have been told in another."""
+        return self.asked is not None and not self.asked.is_said and not self.asked.sessions_back
+
 
 class Pointing:
     """Reads messages over what their scopes have named."""

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from bot.conversation.ports import Clock
 from bot.health import Finding, Probe, Tallies, Verdict
+from bot.renewal import Progress
 
 FULL_BYTES = 1 << 20
 """Free space in which a group of commits may no longer fit."""
@@ -34,6 +35,12 @@ class EmbedderState(Protocol):
     @property
     def is_away(self) -> bool:
         """It did not answer the last time."""
+        ...
+
+
+class RenewalState(Protocol):
+    async def progress(self) -> Progress | None:
+        """None: nothing is to be made anew. Raises StoreUnavailable."""
         ...
 
 
@@ -118,5 +125,19 @@ def embedder(state: EmbedderState | None) -> Probe:
         if state.is_away:
             return Finding(verdict=Verdict.DEGRADED, detail="上一次没有给出向量，先用关键词")
         return OK
+
+    return probe
+
+
+def vectors(state: RenewalState) -> Probe:
+    """Whoever's memories wait for vectors of the present model is found by words: less well, and not wrongly."""
+
+    async def probe() -> Finding:
+        progress = await state.progress()
+        if progress is None:
+            return OK
+        return Finding(
+            verdict=Verdict.DEGRADED, detail=f"换了向量模型，{progress.text}，没做完的先按关键词回忆"
+        )
 
     return probe

@@ -102,7 +102,9 @@ class Recollection:
         return await self._from(group.scope(conversation.place), pointed, GROUP_K, query)
 
     async def _from(self, scope: Scope, pointed: Pointed, k: int, query: Query) -> tuple[RecalledFact, ...]:
-        recalled = await self._recall.recall(scope, query.text, k, query.vector, pointed.window, query.talk)
+        recalled = await self._recall.recall(
+            scope, query.text, k, query.vector, pointed.window, query.talk, also_told=pointed.is_of_deeds
+        )
         if recalled.degraded:
             self._metrics.degraded_recalls.inc()
         return recalled.facts

@@ -136,7 +136,7 @@ class FactsInMemory:
         known = self.held.get((scope.person, scope.place), [])
         return tuple(fact for fact in known if self.vectors.get(fact.id) != model_id)[:limit]
 
-    async def scopes_without_vector(self, limit: int) -> tuple[Scope, ...]:
+    async def scopes_without_vector(self, limit: int, model_id: str) -> tuple[Scope, ...]:
         lacking = [
             place for place, facts in self.held.items() if any(fact.id not in self.vectors for fact in facts)
         ]

@@ -23,6 +23,7 @@ from bot.storage.sql.facts import SqlFacts
 from bot.storage.sql.inbox import SqlInbox
 from bot.storage.sql.jobs import SqlJobs
 from bot.storage.sql.ledger import SqlLedger
+from bot.storage.sql.reembedding import SqlVectors
 from identity.model import Account
 
 MODEL = "model-a"
@@ -178,6 +179,16 @@ async def open_stage(folder: Path) -> AsyncGenerator[Stage]:
         )
     finally:
         await database.close()
+
+
+async def renew(stage: Stage, scope: Scope, kind: tuple[str, int]) -> None:
+    """Every vector of a scope made anew, of this kind."""
+    vectors = SqlVectors(stage.database, stage.clock)
+    while (found := await vectors.facts_to_renew(scope, kind, 9, ()))[1]:
+        owner, facts = found
+        rows = vectors_of([fact.text for fact in facts], kind[1])
+        await stage.facts.add_vectors(owner, [fact.id for fact in facts], rows, kind[0])
+    await vectors.change_over(scope, kind, ())
 
 
 def vector_of(text: str, dimension: int = DIMENSION) -> Vector:

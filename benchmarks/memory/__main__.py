@@ -1,5 +1,5 @@
-"""Run memory's benchmarks: `make bench-memory`, or `python -m benchmarks.memory [--only NAME …] [--lists FOLDER]`;
-`--report` only writes docs/benchmarks/memory.md and its plots anew.
+"""Run memory's benchmarks: `make bench-memory`, or `python -m benchmarks.memory [--only NAME …] [--lists FOLDER] [--large]`;
+`--large` adds a million memories under load; `--report` only writes docs/benchmarks/memory.md and its plots anew.
 
 What is measured takes the place of the figures of the same name in results/memory.json; the others stay.
 
@@ -26,8 +26,10 @@ from benchmarks.memory import (
     forget_words,
     forgetting,
     isolation,
+    load,
     madial,
     pairs,
+    poison,
     questions,
     time_bound,
 )
@@ -41,6 +43,7 @@ Measure: TypeAlias = Callable[[Path, Path, Say], Awaitable[list[Figure]]]
 """Of the folder of lists, an empty folder for databases, and whom to tell how far it is. Raises FileNotFoundError
 where its list is missing."""
 
+LARGE = "load-large"
 MEASURES: dict[str, Measure] = {
     "madial": madial.measure,
     "time-bound": time_bound.measure,
@@ -48,10 +51,13 @@ MEASURES: dict[str, Measure] = {
     "contradictions": contradictions.measure,
     "conversations": conversations.measure,
     "confirmations": confirmations.measure,
+    "poison": poison.measure,
     "questions": questions.measure,
     "isolation": isolation.measure,
     "forget-words": forget_words.measure,
     "forgetting": forgetting.measure,
+    "load": load.measure,
+    LARGE: load.measure_large,
 }
 """By name, in the order they run."""
 NEED_PEERS = {"questions", "isolation"}
@@ -61,9 +67,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="记忆的基准：回忆、事实的更替、遗忘")
     parser.add_argument("--only", nargs="+", choices=MEASURES, help="只量这几项；结果文件里别的不变")
     parser.add_argument("--lists", type=Path, default=LISTS, help="自己的清单")
+    parser.add_argument("--large", action="store_true", help="另量一百万条记忆时的快慢，约 4 GB 磁盘")
     parser.add_argument("--report", action="store_true", help="什么都不量，只照结果文件重写报告和图")
     options = parser.parse_args()
-    wanted = options.only or list(MEASURES)
+    wanted = options.only or [name for name in MEASURES if options.large or name != LARGE]
     try:
         code = 0 if options.report else _measure(wanted, options.lists)
         write_report()

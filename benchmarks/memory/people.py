@@ -102,7 +102,9 @@ class Town:
         pointed = await self.pointing.read(question, self.clock.time, scope, ())
         query = await self.embedder.embed_query(pointed.query)
         window = pointed.window
-        recalled = await self.recall.recall(scope, pointed.query, pointed.k, query, window)
+        recalled = await self.recall.recall(
+            scope, pointed.query, pointed.k, query, window, also_told=pointed.is_of_deeds
+        )
         return pointed, recalled.facts
 
 

@@ -146,7 +146,7 @@ async def _ranked(town: Town, person: Person, asked: Asked, vector: Vector) -> d
     window = pointed.window
     plain = Recall(facts=town.facts, index=town.index, clock=town.clock, ranker=literal, talk_weight=0.0)
     unbound = await town.recall.recall(scope, asked.text, DEPTH, vector)
-    ours = await town.recall.recall(scope, pointed.query, DEPTH, query, window)
+    ours = await town.recall.recall(scope, pointed.query, DEPTH, query, window, also_told=pointed.is_of_deeds)
     by_formula = await plain.recall(scope, asked.text, DEPTH, vector)
     everything = len(person.told)
     dense = [fact_id for fact_id, _ in await town.index.search(scope, vector, everything)]

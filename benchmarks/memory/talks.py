@@ -19,6 +19,7 @@ from bot.llm.nano_embedder import make_nano_embedder
 from bot.memory.asked_time import AskedTimes
 from bot.memory.consolidation import Consolidation, Summaries
 from bot.memory.fact import Fact
+from bot.memory.heads.keeping import KeepHead
 from bot.memory.judge import RuleJudge
 from bot.memory.query import Queries
 from bot.memory.recall import Recall
@@ -75,7 +76,7 @@ class Talks:
         log = SqlTurnLog(database)
         summaries = Summaries(reader=SqlSummaries(database), rule=SUMMARY, window=self._window)
         self._consolidation = Consolidation(
-            judge=RuleJudge(),
+            judge=RuleJudge(KeepHead(embedder)),
             facts=self.facts,
             embedder=embedder,
             summaries=summaries,
@@ -93,8 +94,8 @@ class Talks:
         found = await self._accounts.find_account(key)
         return found or await self._accounts.create_account(key, "")
 
-    async def say(self, account: Account, text: str, answer: str = ASSENT) -> None:
-        """One turn, answered, committed, and its job done."""
+    async def say(self, account: Account, text: str, answer: str = ASSENT, *, is_group: bool = False) -> None:
+        """One turn, answered, committed, and its job done; `is_group`: judged as if it were said in a group."""
         self.clock.time += BETWEEN
         self._said += 1
         message = Message(
@@ -121,7 +122,7 @@ class Talks:
         assert turn is not None
         await self._window.append(scope, turn)
         for job in await self._jobs.lease_jobs(1, LEASE_SECONDS):
-            await self._consolidation.consolidate(job.scope, job.turn, job=job.id, is_group=False)
+            await self._consolidation.consolidate(job.scope, job.turn, job=job.id, is_group=is_group)
 
     async def prompt(self, account: Account, question: str) -> str:
         """All that a model would be given for the question, but the question; asked now, and not stored."""
@@ -145,7 +146,9 @@ class Talks:
         pointed = await self._pointing.read(text, at, scope, recent.turns)
         query = await self._queries.of(pointed.query, pointed.talk)
         window = pointed.window
-        recalled = await self._recall.recall(scope, query.text, pointed.k, query.vector, window, query.talk)
+        recalled = await self._recall.recall(
+            scope, query.text, pointed.k, query.vector, window, query.talk, also_told=pointed.is_of_deeds
+        )
         return Question(
             text=text,
             quoted="",

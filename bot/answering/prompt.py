@@ -178,10 +178,13 @@ def _asked_time(question: Question) -> tuple[str, ...]:
     said = [turn for turn in question.said if turn.id not in shown]
     if not (question.facts or question.group_facts or question.said):
         return (f"{meant}在这段时间里没有记下的内容。",)
+    of_then = (
+        "这段时间说的" if asked.is_said or asked.sessions_back else "这段时间说的，和别的时候讲到这段时间的"
+    )
     if not said:
-        return (f"{meant}「长期记忆」里只列了这段时间说的。",)
+        return (f"{meant}「长期记忆」里只列了{of_then}。",)
     then = (f"{_turn(turn)}（{shown_minute(turn.at)}）" for turn in said)
-    return (f"{meant}「长期记忆」里只列了这段时间说的；那时的原话：", *then)
+    return (f"{meant}「长期记忆」里只列了{of_then}；那时的原话：", *then)
 
 
 def _candidate(seen: SeenEntity) -> str:

@@ -66,5 +66,6 @@ def _scores(traced: Traced) -> str:
     nearness = "无" if traced.dense is None else f"{traced.dense:.3f}"
     return (
         f"总分 {traced.score:.3f}；向量 {nearness}，词 {traced.lexical:.2f}，单号等原样的词 {traced.exact:g}，"
+        f"答案的样子 {traced.form:.2f}，"
         f"话题 {traced.topic:.2f}，关于本人 {traced.oneself:g}，重要 {traced.fact.importance:g}，{traced.age_days:.0f} 天前"
     )

@@ -76,10 +76,10 @@ def restore(
 
 
 def reindex(
-    again: Annotated[bool, typer.Option("--again", help="上次没做完也从头来")] = False,
+    again: Annotated[bool, typer.Option("--again", help="删掉全部向量，从头重做")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """换了向量模型之后，重做全部向量；中断了再执行会接着做。例：jide reindex"""
+    """换了向量模型之后，马上重做向量，机器人开着也行；中断了再执行会接着做。例：jide reindex"""
     from bot.cli.reindexing import reindex_all
 
     do(reindex_all(again=again, as_json=as_json))

@@ -43,6 +43,7 @@ from bot.knowledge.retrieval import Retrieval
 from bot.leaving import Leaving
 from bot.memory.consolidation import Consolidation, Summaries
 from bot.memory.forget import Forget
+from bot.memory.heads.keeping import KeepHead
 from bot.memory.judge import ModelJudge, RuleJudge, load_judge_prompt
 from bot.memory.ports import TurnWindow
 from bot.memory.revising import Revising
@@ -54,6 +55,7 @@ from bot.persona import Personas
 from bot.quick_replies import QuickReplies
 from bot.reactions import Reactions
 from bot.recollection import Recollection
+from bot.renewing import Renewing
 from bot.rules.faq_file import FaqFile
 from bot.settings import Settings
 from bot.storage.vectors.flat import FaissFlat
@@ -89,6 +91,7 @@ class Assembly:
     metrics: Metrics
     journal: Journal
     pace: Pace
+    renewing: Renewing
     lines: GroupLines
     switch: GroupSwitch
     alerts: Alerts
@@ -191,7 +194,11 @@ class Assembly:
 
     def consolidation(self) -> Consolidation:
         model, prompts = self.models.memory, self.settings.data_folder / "prompts"
-        judge = RuleJudge() if model is None else ModelJudge(model, load_judge_prompt(prompts))
+        embedder = self.models.embedder
+        if model is None:
+            judge = RuleJudge(KeepHead(embedder) if embedder is not None else None)
+        else:
+            judge = ModelJudge(model, load_judge_prompt(prompts))
         judge = MeteredJudge(judge, self.metrics)
         return Consolidation(
             judge=judge,
@@ -271,6 +278,7 @@ class Assembly:
             stores=self.stores,
             models=self.models,
             products=self._product_names,
+            renewing=self.renewing,
             clock=self.clock,
         )
 

@@ -23,6 +23,7 @@ from bot.container.garbage import spare_what_stays
 from bot.container.keys import KeysOfFile
 from bot.container.models import Models
 from bot.container.proving import phone_codes, phone_door
+from bot.container.recalling import make_renewing
 from bot.container.stores import Stores, WeChatReplies
 from bot.container.watching import Watch
 from bot.conversation.errors import TransientError
@@ -92,12 +93,7 @@ class House:
         self.directory = Directory(self.stores.accounts, keys, self.stores.phones)
         self.phone_door = phone_door(settings, channels, self.directory)
         self._phone_codes = phone_codes(
-            settings,
-            self.stores,
-            directory=self.directory,
-            keys=keys,
-            keyed_hash=keyed_hash,
-            clock=clock,
+            settings, self.stores, directory=self.directory, keys=keys, keyed_hash=keyed_hash, clock=clock
         )
         self.authority = Authority(self.stores.accounts, sorted(settings.superuser_addresses))
         self.desk = DeliveryDesk(self.stores.deliveries, channels.outboxes, clock)
@@ -110,6 +106,7 @@ class House:
         self._lines = GroupLines(settings.group.lines, clock)
         self._switch = GroupSwitch(self.stores.group_switches)
         self._pace = Pace()
+        self.renewing = make_renewing(self.stores, self.models, self._pace, self.metrics)
         self.leaving = Leaving(
             parking=self.stores.parking,
             window=self.window,
@@ -119,10 +116,7 @@ class House:
             clock=clock,
         )
         self.union_lookup = UnionLookup(
-            platforms=channels.union_ids,
-            asks=self.stores.union_asks,
-            directory=self.directory,
-            clock=clock,
+            platforms=channels.union_ids, asks=self.stores.union_asks, directory=self.directory, clock=clock
         )
         assembly = Assembly(
             settings=settings,
@@ -146,6 +140,7 @@ class House:
             metrics=self.metrics,
             journal=self.journal,
             pace=self._pace,
+            renewing=self.renewing,
             lines=self._lines,
             switch=self._switch,
             alerts=self._alerts,
@@ -186,6 +181,7 @@ class House:
             settings=settings,
             tallies=self.stores.tallies,
             models=self.models,
+            renewing=self.renewing,
             metrics=self.metrics,
             journal=self.journal,
             ping_redis=self._window_cache.ping if self._window_cache is not None else None,
@@ -223,6 +219,7 @@ class House:
         if (code := await self.authority.issue_claim_code()) is not None:
             logger.info("首次启动：向机器人发送“/认领 {}”的人成为管理员，此码只显示这一次", code)
         self._supervisor.start("worker", self.worker.run)
+        self._supervisor.start("vectors", self.renewing.run)
         self._supervisor.start("alerts", self._alerts.run)
         self._supervisor.start("loop lag", LoopLag(self.metrics).run)
         self._supervisor.start("unionids", self.union_lookup.run)
@@ -252,6 +249,7 @@ class House:
     async def _warm(self) -> None:
         """Load now what the first question would else wait for."""
         await self.models.warm()
+        self.renewing.wake()
         with contextlib.suppress(TransientError):
             await self._extractive.warm()
         spare_what_stays()

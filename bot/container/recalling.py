@@ -15,9 +15,19 @@ from bot.memory.literal import literal
 from bot.memory.ports import TurnWindow
 from bot.memory.recall import Recall
 from bot.memory.sizing import Sizing
+from bot.memory.talk import TALK_WEIGHT
+from bot.metrics import Metrics
+from bot.pacing import Pace
 from bot.pointing import Pointing
+from bot.renewing import Renewing
 from bot.settings import Settings
 from bot.storage.vectors.person_index import PersonIndex
+
+
+def make_renewing(stores: Stores, models: Models, pace: Pace, metrics: Metrics) -> Renewing:
+    return Renewing(
+        vectors=stores.vectors, facts=stores.facts, embedder=models.embedder, pace=pace, metrics=metrics
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +36,7 @@ class Recalling:
     stores: Stores
     models: Models
     products: ProductNames
+    renewing: Renewing
     clock: Clock
 
     def pointing(self) -> Pointing:
@@ -42,12 +53,16 @@ class Recalling:
         index = PersonIndex(
             self.stores.facts, self.clock, model_id=lambda: embedder.model_id if embedder is not None else ""
         )
-        if self.settings.memory.ranker == "literal":
+        is_literal = self.settings.memory.ranker == "literal"
+        return Recall(
+            facts=self.stores.facts,
+            index=index,
+            clock=self.clock,
+            ranker=literal if is_literal else None,
             # The formula weighs one question, and no talk beside it.
-            return Recall(
-                facts=self.stores.facts, index=index, clock=self.clock, ranker=literal, talk_weight=0.0
-            )
-        return Recall(facts=self.stores.facts, index=index, clock=self.clock)
+            talk_weight=0.0 if is_literal else TALK_WEIGHT,
+            on_other_model=self.renewing.prefer,
+        )
 
     def explaining(self, window: TurnWindow) -> Explaining:
         return Explaining(

@@ -16,6 +16,7 @@ from bot.conversation.ports import Clock, Embedder
 from bot.health import Check, Health, JobTally, MemoryTally, Readiness, Tallies
 from bot.journal import Journal
 from bot.metrics import Metrics
+from bot.renewing import Renewing
 from bot.settings import Settings
 
 SCRAPE_SECONDS = 1.0
@@ -35,6 +36,7 @@ class Watch:
         settings: Settings,
         tallies: Tallies,
         models: Models,
+        renewing: Renewing,
         metrics: Metrics,
         journal: Journal,
         ping_redis: Callable[[], Awaitable[None]] | None,
@@ -43,6 +45,7 @@ class Watch:
     ) -> None:
         self._tallies = tallies
         self._embedder: Embedder | None = models.embedder
+        self._renewing = renewing
         self._metrics = metrics
         self._clock = clock
         self._monotonic = monotonic
@@ -62,6 +65,7 @@ class Watch:
                 "redis": Check(probe=probes.redis(ping_redis)),
                 "model": Check(probe=probes.model(models.chat_client)),
                 "embedder": Check(probe=probes.embedder(models.embedder)),
+                "vectors": Check(probe=probes.vectors(renewing)),
             }
         )
 
@@ -79,10 +83,28 @@ class Watch:
             "facts_waiting_for_vector": memory.lacking,
             "turns_waiting": jobs.waiting,
             "model": self._model_in_use(),
+            "reembedding": await self._reembedding(),
             "vectors_by_model": [
                 {"model": kind.model, "dimension": kind.dimension, "vectors": kind.vectors}
                 for kind in memory.kinds
             ],
+        }
+
+    async def _reembedding(self) -> dict[str, object] | None:
+        """None: all vectors are of the model in use."""
+        progress = await self._renewing.progress()
+        if progress is None:
+            return None
+        renewal, left = progress.renewal, progress.seconds_left
+        return {
+            "from": list(renewal.old_models),
+            "to": progress.model,
+            "facts_done": renewal.facts_done,
+            "facts_left": renewal.facts_left,
+            "passages_done": renewal.passages_done,
+            "passages_left": renewal.passages_left,
+            "per_second": round(progress.per_second, 2),
+            "seconds_left": None if left is None else round(left),
         }
 
     async def exposition(self) -> bytes:

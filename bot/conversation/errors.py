@@ -5,6 +5,7 @@ JideError
 │   ├── StoreUnavailable      the database or Redis did not answer in time
 │   ├── PlatformUnavailable   a platform's API did not answer, or cannot be asked now
 │   ├── EmbedderUnavailable   no vector now: keyword recall serves
+│   │   └── VectorsOfAnotherModel  what is stored can't be compared with it: the same
 │   └── ModelUnavailable      no model answer now: extraction serves
 │       └── ModelUnpaid       out of money or a bad key: no retry, tell the operator
 ├── ViewChanged               somebody linked or parted meanwhile: decide once more
@@ -34,6 +35,10 @@ class PlatformUnavailable(TransientError):
 
 class EmbedderUnavailable(TransientError):
     """The embedder could not make a vector in time."""
+
+
+class VectorsOfAnotherModel(EmbedderUnavailable):
+    """The stored vectors were made by another model, or have another dimension."""
 
 
 class ModelUnavailable(TransientError):

@@ -14,7 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-_RUNS = re.compile(rf"([{_CJK}]+)|([^\W_{_CJK}]+)")
+WORD_RUNS = re.compile(rf"[^\W_{_CJK}]+")
+"""Runs of letters and digits, in folded text."""
+_RUNS = re.compile(rf"([{_CJK}]+)|({WORD_RUNS.pattern})")
+JOINED_RUNS = re.compile(f"[{_CJK}]+")
 
 K1 = 1.2
 """Saturation of repeated terms: the usual value (Robertson and Zaragoza, 2009)."""
@@ -25,6 +28,11 @@ B = 0.75
 def fold(text: str) -> str:
     """One form for what people see as equal: full-width, ligatures and case are folded (NFKC)."""
     return unicodedata.normalize("NFKC", text).casefold()
+
+
+def is_joined(character: str) -> bool:
+    """Whether it stands in pairs with its neighbours."""
+    return JOINED_RUNS.match(character) is not None
 
 
 def bigram_terms(text: str) -> list[str]:

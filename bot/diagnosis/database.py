@@ -98,13 +98,14 @@ def check_vectors(report: DatabaseReport | None, model_id: str) -> list[Finding]
         failure(
             "vectors",
             f"{sum(models.values())} 条{what}的向量来自 {'、'.join(models)}，现在用的是 {model_id}：只能按关键词找到",
-            "换回原来的向量模型，或执行 jide reindex 重做全部向量",
+            "机器人运行时会在后台重做；要马上做就执行 jide reindex，也可以换回原来的向量模型",
         )
         for what, models in stale.items()
         if models
     ]
     lacking = report.fact_models.get("", 0) + report.passage_models.get("", 0)
     if not found and lacking:
-        fix = "机器人运行时会补上；资料要执行 jide reindex"
-        return [warning("vectors", f"{lacking} 条记忆或资料还没有向量", fix)]
+        return [
+            warning("vectors", f"{lacking} 条记忆或资料还没有向量", "机器人运行时会补上，或执行 jide reindex")
+        ]
     return found or [fine("vectors", "全部向量来自现在的模型")]

@@ -1,7 +1,8 @@
 """The time a question binds to: 「上周三说的地址」 asks for what was said on that day, and for nothing else.
 
-Invariant: a time to come binds to nothing, nor does one in a command or in what the person tells. Only the turns of
-the scope itself tell when an earlier talk was.
+Invariant: only a question that shows by its words that it asks for what was said or done then is bound: a time to come binds
+to nothing, nor does one in a command, in what the person tells, or that comes every day, month or year (「夏天穿什么」「一月能
+存多少」). Only the turns of the scope itself tell when an earlier talk was.
 """
 
 import re
@@ -30,36 +31,50 @@ LONGEST_OF_DEEDS = timedelta(days=100)
 _TIME = re.compile(
     r"[今昨前]|大前|上+(?:一|个)?[次回周星礼月年半季]|刚|[这本]个?[周月年星礼]|最近|近[0-9一二两三几来期日]|去年|周[一二三四五六日天末]|星期|礼拜"
     r"|[0-9一二两三四五六七八九十几半][个多来]*(?:天|日|号|月|周|年|小时|钟头|分钟)|国庆|中秋|春节|过年|元旦|五一|六一|十一|双十|双1|618"
-    r"|端午|清明|七夕|圣诞|平安夜|情人节|除夕|初[一二三四五六七八]|[春夏秋冬暑寒][天假]|月[初底中末]|年[初底中末]|早上|凌晨|上午|中午|下午|晚上|夜里"
+    r"|端午|清明|七夕|元宵|重阳|腊八|冬至|[亲师童女动]节|圣诞|平安夜|情人节|除夕|初[一二三四五六七八]|[春夏秋冬暑寒][天假]|月[初底中末]|年[初底中末]|早上|凌晨|上午|中午|下午|晚上|夜里"
 )
 """Cheap, and true of every expression that people recall by: most messages are done with here."""
 _THAT_DAY = re.compile(r"那一?(?:天|回|次|会儿|阵子|几天|些天|时候?|周|个月)|当[天时]")
 """Of the time that was asked for a moment ago."""
 
-_SAYING = r"说|讲|提|聊|谈|问|告诉|报(?![价名警修纸])|念叨|约|答应|承诺|讨论|发(?![货票烧现放生工])|交代|吩咐|嘱咐|写|记|留"
+_SAYING = (
+    r"(?<!小)说(?!明)|讲(?![座究])|提(?![前车高货现升款])|聊|谈|问(?!题)|告诉|报(?![价名警修纸])|念叨|(?<![大节])约|答应|承诺|讨论"
+    r"|发(?=给|过|你|来|的)(?!.{0,3}(?:工资|奖|薪|货|票))|交代|吩咐|嘱咐|写|记|留"
+)
 _SAID = re.compile(rf"(?:{_SAYING})")
 _OF_THEN = re.compile(
     r"[^，。？！,.?!；;]{1,8}?(?:过|了|到|给你|给我)?的(?:那?[^，。？！,.?!；;的]{0,8})|(?:的|我的)?那[一个件双条款台部把张笔单家本次]"
 )
 """A clause that tells which one is meant: 「买的那双」「说的地址」."""
 _DONE = re.compile(
-    r"(?<![为除忘])了(?!解)|(?<![不超通路经太])过(?![敏年期节])|来着|的(?:是|啥|什么|哪|谁|几|多少|多[重远大高长])|为(?:啥|什么)|干[嘛吗啥]|打算"
+    r"(?<![为除忘])了(?!解|[^，。？！,.?!；;]{0,6}(?:能|可以|该|怎么|咋办))|(?<![不超通路经太哪里])过(?![敏年期节])|来着"
+    r"|的(?:是|啥|什么|哪|谁|几|多少|多[重远大高长])|怎么[^，。？！,.?!；;]{1,6}的|的[吗呢啊]?[?？]?$|为(?:啥|什么)|干[嘛吗啥]|打算"
 )
+_DUE = re.compile(r"(?:该|(?<![主重需只])要|快(?![递餐])|能|可以)[^，。？！,.?!；;了]{1,8}了")
+"""「夜里要下雷雨了」「该操练起来了」: the particle tells of what is about to be."""
 _AHEAD = re.compile(
     r"能不能|可不可以|可以|能(?:[^，。？！]{0,4}吗)|会不会|要不要|开门|营业|关门|上班|放假|送到|到货|发货|有货|活动|优惠|几点开|下[周个]|明[天早晚年]|后天|待会|一会"
+    r"|怎么(?!样|回事|[^，。？！,.?!；;]*[的了])|咋办"
 )
 _OF_HOUSE = re.compile(r"你们|店里|客服|贵店|官方|商家")
 _ASKS_TOO = re.compile(
     r"(?:告诉|发|查|找|给|帮)[^，。？！]{0,3}我|想想|回忆|记得|重复|再说|列|总结|翻(?:一下|出|翻)"
-    r"|(?<![十百千万好])几[^，。？！]?$|多[重高宽深厚快贵]$"
+    r"|(?<![十百千万好这那前头近过来])几[^，。？！]{0,3}$|多[重高宽深厚快贵]$"
 )
 """Asks for something without a word of asking, or only by its last one: 「我数学几分」."""
 _ONLY_SAID = re.compile(r"刚|方才|适才|头先|将才|才将|现在|此刻|目前|眼下|这会儿")
 """「刚买的鞋怎么退」 asks about shoes, 「刚才说的鞋」 about what was said."""
-_RECURS = re.compile(
-    r"(?:周|星期|礼拜)[一二三四五六七日天末]|早上|早晨|凌晨|上午|中午|下午|傍晚|晚上|夜里|半夜"
+_VAGUE = re.compile(r"最近|近[来期日]|这(?:几|两|些|一?阵|段)|近(?:几|两|些)")
+"""Up to now, and with no edge: 「最近在看哪本书」 asks how things are, and that may have been told before."""
+_GONE = re.compile(
+    r"昨|前[天日儿年]|大前|(?<!以)上+(?:一|个)?[周星礼月年半季]|前(?:几|两|些|阵|段|一)|去年|前$|那[天几会时]|当[天时]"
+    r"|[0-9]{1,2}[月号日]|月份|月[0-9一二三四五六七八九十]+[号日]"
 )
-"""Comes again and again: 「星期天晚饭几点送」 asks for a habit, 「星期天吃了什么」 for a day."""
+"""Words for one time alone, and that gone by once its window is over. A season, a festival, a part of the day comes again,
+「一月」 may be what a month brings, and 「今天」 isn't over."""
+_IS_ASKED = re.compile(r"(?:是|等于|定在|改[到成])$")
+"""「我生日是10月3号吗」: the time is what is asked for."""
+_CLAUSE_END = re.compile(r"[，。？！,.?!；;]")
 _NUMBER = re.compile(r"[0-9]{4}")
 _THEN = re.compile(r"^的?(?:时候|那[天会阵](?:儿|子)?|期间)")
 _TELLING = re.compile(rf"(?:{_SAYING})(?:过|了|好|的|是|到)?[^，。？！,.?!；;]{{0,2}}$")
@@ -164,15 +179,32 @@ def _binds(text: str, span: TimeSpan, at: datetime, *, asks: bool) -> bool:
         before + behind
     ):
         return False
-    if _DONE.search(behind):
-        return True
-    if _RECURS.match(span.text):
+    if _VAGUE.match(span.text) or not _is_of_question(text, span):
         return False
-    is_over = window is not None and window.end <= at
-    return is_over and not (_AHEAD.search(span.text + behind) or _OF_HOUSE.search(text))
+    if _DONE.search(_DUE.sub("", behind)):
+        return True
+    is_gone = window is not None and window.end <= at
+    return is_gone and _is_one_time(text, span) and not _is_ahead(text, span)
+
+
+def _is_of_question(text: str, span: TimeSpan) -> bool:
+    """Whether the time stands in what is asked: in 「昨天没睡好，喝点什么」 it is told."""
+    before, behind = _CLAUSE_END.split(text[: span.start])[-1], _CLAUSE_END.split(text[span.start :])[0]
+    if _asks(before + behind) or "来着" in text:
+        return True
+    return _OF_THEN.match(text[span.end :]) is not None and not _is_ahead(text, span)
+
+
+def _is_one_time(text: str, span: TimeSpan) -> bool:
+    that = _THAT_DAY.match(text[span.end :]) is not None
+    return (that or _GONE.search(span.text) is not None) and not _IS_ASKED.search(text[: span.start])
+
+
+def _is_ahead(text: str, span: TimeSpan) -> bool:
+    return bool(_AHEAD.search(text[span.start :]) or _OF_HOUSE.search(text))
 
 
 def _is_said_at(text: str, span: TimeSpan) -> bool:
     """Whether a verb of saying follows, close by."""
-    behind = re.split(r"[，。？！,.?!；;]", text[span.end :], maxsplit=1)[0]
+    behind = _CLAUSE_END.split(text[span.end :], maxsplit=1)[0]
     return _SAID.search(behind[:8]) is not None

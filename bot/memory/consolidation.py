@@ -7,12 +7,14 @@ serves all of it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+
 from bot.conversation.errors import EmbedderUnavailable, JideError
-from bot.conversation.ports import Embedder, Matrix
+from bot.conversation.ports import Embedder, Matrix, Vector
 from bot.conversation.scope import AccountId, Scope
 from bot.conversation.turn import Turn
 from bot.memory.fact import NewFact
@@ -102,7 +104,7 @@ class Consolidation:
         summary = by_rules(due, is_group=is_group) if due and tries else judgement.summary
         promised = promised_in(turn.answer, turn.at)
         facts = (*await self._revised(scope, turn, judgement, is_group=is_group), *promise_facts(promised))
-        vectors = await self._embed([fact.text for fact in facts])
+        vectors = await self._embed([fact.text for fact in facts], judgement.vectors)
         await self._facts.keep(
             scope,
             facts,
@@ -164,8 +166,8 @@ class Consolidation:
     async def embed_backlog(self, scope: Scope) -> int:
         """Give facts of the scope that have no vector theirs, `BACKLOG_BATCH` at a time; how many got one.
 
-        Covers what was kept without an embedder: 「记住…」, outages, another model. An embedder that is
-        away leaves the rest for the next time.
+        Covers what was kept without an embedder: 「记住…」, outages. An embedder that is away leaves the rest for the
+        next time.
         """
         model_id, done = self._model_id(), set[int]()
         if not model_id:
@@ -183,9 +185,10 @@ class Consolidation:
     async def embed_waiting(self) -> int:
         """The vector backlog of everybody; how many facts got one."""
         done = 0
-        if not self._model_id():
+        model_id = self._model_id()
+        if not model_id:
             return 0
-        for scope in await self._facts.scopes_without_vector(BACKLOG_BATCH):
+        for scope in await self._facts.scopes_without_vector(BACKLOG_BATCH, model_id):
             done += await self.embed_backlog(scope)
         return done
 
@@ -196,12 +199,17 @@ class Consolidation:
         except EmbedderUnavailable:
             return ""
 
-    async def _embed(self, texts: Sequence[str]) -> Matrix | None:
-        """Vectors in the order of the texts; None when there are none to be had."""
+    async def _embed(self, texts: Sequence[str], known: Mapping[str, Vector] | None = None) -> Matrix | None:
+        """Vectors in the order of the texts; None when there are none to be had. `known`: those that were embedded
+        already."""
         if self._embedder is None or not texts:
             return None
+        vectors = dict(known or {})
+        missing = [text for text in texts if text not in vectors]
         try:
-            async with self._asking:
-                return await self._embedder.embed_passages(texts)
+            if missing:
+                async with self._asking:
+                    vectors.update(zip(missing, await self._embedder.embed_passages(missing), strict=True))
         except EmbedderUnavailable:
             return None
+        return np.stack([vectors[text] for text in texts])

@@ -20,13 +20,13 @@ _PHRASES = (
 _FUNCTION_PHRASES = re.compile("|".join(sorted(_PHRASES.split(), key=len, reverse=True)))
 """Longest first: alternation takes the first that fits."""
 
-_FUNCTION_CHARACTERS = frozenset(
+FUNCTION_CHARACTERS = frozenset(
     "我你您他她它咱的地得了吗呢吧啊呀嘛哦么啥谁哪几是在有和跟与就都也还很太再又把被给让对从到这那会能要想请问多说做用个"
 )
 """Alone they ask for nothing, inside a word they may (地址, 会员): a pair with one of them counts
 less, a pair of two of them not at all."""
 
-_CONTENT = rf"[^\W\d_〇A-Za-z{''.join(sorted(_FUNCTION_CHARACTERS))}]"
+_CONTENT = rf"[^\W\d_〇A-Za-z{''.join(sorted(FUNCTION_CHARACTERS))}]"
 _LONE = re.compile(rf"(?<!{_CONTENT}){_CONTENT}(?!{_CONTENT})")
 
 MIXED_WEIGHT = 0.3
@@ -50,7 +50,7 @@ def content_terms(question: str) -> Mapping[str, float]:
     for term in bigram_terms(text):
         if len(term) == 1 and not term.isascii():
             continue
-        is_first_empty, is_last_empty = term[0] in _FUNCTION_CHARACTERS, term[-1] in _FUNCTION_CHARACTERS
+        is_first_empty, is_last_empty = term[0] in FUNCTION_CHARACTERS, term[-1] in FUNCTION_CHARACTERS
         if len(term) > 2 or not (is_first_empty or is_last_empty):
             terms[term] = 1.0
         elif not (is_first_empty and is_last_empty):
@@ -73,7 +73,7 @@ def indexed_terms(text: str) -> frozenset[str]:
 
 def single_characters(text: str) -> list[str]:
     """The Chinese characters of a text, in order, without function characters."""
-    return [c for c in normalise(text) if c.isalpha() and not c.isascii() and c not in _FUNCTION_CHARACTERS]
+    return [c for c in normalise(text) if c.isalpha() and not c.isascii() and c not in FUNCTION_CHARACTERS]
 
 
 def codes(text: str) -> frozenset[str]:

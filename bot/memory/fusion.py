@@ -22,6 +22,8 @@ class Weights:
     """Of a memory that holds all the question's content words."""
     exact: float = 0.3
     """For each word of letters and digits found as it is, up to `MOST_EXACT`: vectors blur ids."""
+    form: float = 0.2
+    """Of a memory that has the form of answer asked for: a code, a time, a place."""
     topic: float = 0.05
     importance: float = 0.002
     recency: float = 0.002
@@ -49,6 +51,8 @@ class Signs:
     """The weighted share of the question's content words that each memory holds, 0 to 1: unlike BM25 it doesn't take the
     best of the matches for a good one."""
     exact: NDArray[np.float32]
+    form: NDArray[np.float32]
+    """The share of the forms of an answer asked for that each memory has, 0 to 1."""
     topic: NDArray[np.float32]
     importance: NDArray[np.float32]
     age_days: NDArray[np.float32]
@@ -64,6 +68,7 @@ def words_alone(dense: Vector | None, lexical: NDArray[np.float32], exact: NDArr
         lexical=lexical,
         covered=_share_of_best(lexical),
         exact=exact,
+        form=none,
         topic=none,
         importance=none,
         age_days=np.full_like(lexical, np.inf),
@@ -77,7 +82,7 @@ def fuse(signs: Signs, weights: Weights) -> NDArray[np.float32]:
     if signs.dense is not None:
         score = score + weights.dense * _spread(signs.dense)
     score = score + weights.exact * np.minimum(signs.exact, MOST_EXACT)
-    score = score + weights.topic * signs.topic + weights.oneself * signs.oneself
+    score = score + weights.form * signs.form + weights.topic * signs.topic + weights.oneself * signs.oneself
     recency = np.exp2(-np.maximum(signs.age_days, 0) / RECENCY_HALF_LIFE_DAYS)
     score = score + weights.importance * signs.importance + weights.recency * recency
     return score.astype(np.float32)

@@ -6,8 +6,8 @@ words and, in groups, claims about others never become facts, whoever judges.
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
@@ -18,15 +18,18 @@ import re2
 from bot.conversation.errors import ModelRefused
 from bot.conversation.lexical import bigram_terms
 from bot.conversation.masking import mask_secrets
-from bot.conversation.ports import ChatLine, ChatModel
-from bot.memory.clauses import clauses_of, is_order, is_reported
+from bot.conversation.ports import ChatLine, ChatModel, Vector
+from bot.memory.clauses import clauses_of, is_order
 from bot.memory.content_words import codes, content_terms
 from bot.memory.explicit import explicit_memory, facts_of_explicit
 from bot.memory.fact import FactKind, NewFact
+from bot.memory.heads.keeping import KeepHead
 from bot.memory.judgement_format import JUDGEMENT_SCHEMA, ReadEntity, ReadFact, ReadJudgement, read_judgement
+from bot.memory.never import own_clauses
 from bot.memory.normalise import normalise, searchable
 from bot.memory.questions import is_question
-from bot.memory.statements import asked_facts, distinct, new_fact, sort_of, stated_facts
+from bot.memory.statements import asked_facts, distinct, new_fact, sort_of, stated_facts, statements_of
+from bot.memory.stating import stated
 from bot.memory.summarising import by_rules, checked, given
 from bot.memory.summary import DueSummary
 from bot.memory.third_parties import is_about_others
@@ -85,6 +88,8 @@ class Judgement:
     """What the model says is named; not yet held against the person's words."""
     understood: bool = True
     """False: the model's answer could not be read. Nothing is kept; asking again may help."""
+    vectors: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
+    """As passages, of texts that were embedded for judging."""
     was_read: bool = True
     """False for small talk, which the cheap filter drops."""
 
@@ -107,7 +112,11 @@ class Judge(Protocol):
 
 
 class RuleJudge:
-    """First-person statements, in the person's own words. For houses without a model."""
+    """What the person states of themselves, in their own words. For houses without a model."""
+
+    def __init__(self, head: KeepHead | None = None) -> None:
+        """`head`: weighs what rules don't know; None: they alone judge."""
+        self._head = head
 
     async def judge(
         self,
@@ -121,9 +130,15 @@ class RuleJudge:
         summary = by_rules(due, is_group=is_group) if due else ""
         if not is_worth_judging(text):
             return replace(_SMALL, summary=summary)
-        facts = stated_facts(text[:LONGEST_JUDGED], said_at, is_group=is_group)
-        reason = "statements" if facts else "no statement"
-        return Judgement(keep=bool(facts), reason=reason, summary=summary, facts=facts)
+        found = await stated(text[:LONGEST_JUDGED], said_at, is_group=is_group, head=self._head)
+        reason = "statements" if found.facts else "no statement"
+        return Judgement(
+            keep=bool(found.facts),
+            reason=reason,
+            summary=summary,
+            facts=found.facts,
+            vectors=found.vectors,
+        )
 
 
 class ModelJudge:
@@ -236,17 +251,14 @@ def _is_sound(fact: str, said: str, *, is_group: bool) -> bool:
         return False
     if is_group and is_about_others(fact):
         return False
-    return _is_grounded(fact, _own_words(said))
+    return _is_grounded(fact, _own_words(said, is_group=is_group))
 
 
-def _own_words(said: str) -> str:
-    """The clauses that are the person's own and no orders."""
-    own = (
-        clause.text
-        for clause in clauses_of(said)
-        if not is_order(clause.text) and not is_reported(clause.text)
-    )
-    return "，".join(own)
+def _own_words(said: str, *, is_group: bool) -> str:
+    """The statements that are the person's own; in a group, of themselves."""
+    if is_group:
+        return "，".join(each.text for each in statements_of(said, is_group=True))
+    return "，".join(clause.text for clause in own_clauses(said))
 
 
 def _is_grounded(fact: str, said: str) -> bool:

@@ -35,7 +35,7 @@ class VectorSheet:
     fact_ids: NDArray[np.int64]
     """`(n,)`, time-ordered within each shelf."""
     matrix: Matrix
-    """`(n, d)`. Rows of another embedding model, and of facts that have expired, are left out."""
+    """`(n, d)`, all of the kind asked for. Rows of facts that have expired are left out."""
     fresh_until: datetime | None = None
     """When the first of them expires: a kept copy is stale from then on, at the same version too."""
     slots: tuple[int, ...] = ()
@@ -209,17 +209,18 @@ class FactKeeper(Protocol):
         ...
 
     async def without_vector(self, scope: Scope, model_id: str, limit: int) -> tuple[Fact, ...]:
-        """Current facts of `scope.account`'s shelf that have no vector of this model yet."""
+        """Current facts of `scope.account`'s shelf that lack a vector beside those of this model. Where others answer
+        there, none: all are made anew then (`bot.renewing`)."""
         ...
 
-    async def scopes_without_vector(self, limit: int) -> tuple[Scope, ...]:
-        """Scopes with current facts that have no vector of any model: the backlog of all people."""
+    async def scopes_without_vector(self, limit: int, model_id: str) -> tuple[Scope, ...]:
+        """Scopes with current facts that lack one: the backlog of all people."""
         ...
 
     async def add_vectors(
         self, scope: Scope, fact_ids: Sequence[int], vectors: Matrix, model_id: str
     ) -> None:
-        """Give stored facts their vectors. Drops the shelf's vectors of any other model first."""
+        """Give stored facts their vectors: beside those of another model, where these answer on the shelf."""
         ...
 
 
@@ -250,7 +251,9 @@ class VectorStore(Protocol):
 
     async def version(self, scope: Scope) -> MemoryVersion: ...
 
-    async def vector_sheet(self, scope: Scope, model_id: str, dimension: int) -> VectorSheet: ...
+    async def vector_sheet(self, scope: Scope, model_id: str, dimension: int) -> VectorSheet:
+        """Raises VectorsOfAnotherModel when any of the scope's vectors are of another kind, as `newer_vectors` does."""
+        ...
 
     async def newer_vectors(
         self, scope: Scope, model_id: str, dimension: int, version: MemoryVersion, slots: Sequence[int]

@@ -19,7 +19,7 @@ _ABOUT_BOT = re.compile(
     r"|^who are you|^what are you|^what can you do"
 )
 _ASKS = re.compile(
-    r"[?]\s*$|[吗么呢]\s*[.!~?]*\s*$|什么|为什么|(?<!不)怎么|怎样|如何|哪(?!怕)|谁|几[点岁个号天件次]|多少|多久|多大|多长|多远"
+    r"[?]\s*$|[吗么呢]\s*[.!~?]*\s*$|什么|为什么|(?<!不)怎么|怎样|如何|哪(?!怕)|谁|(?<![好十])几[点岁个号天件次]|多少|多久|多大|多长|多远"
     r"|是不是|有没有|能不能|会不会|可不可以|要不要|好不好|行不行|对不对|可以吗|能否|可否|是否|^请问|啥"
     r"|^(?:what|who|when|where|why|how|which|can|could|do|does|did|is|are|will|would|should)\b"
 )

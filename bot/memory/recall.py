@@ -15,26 +15,29 @@ import anyio.to_thread
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.conversation.errors import VectorsOfAnotherModel
 from bot.conversation.ports import Clock, Vector
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import Fact, MemoryVersion
 from bot.memory.fusion import Signs, Weights, fuse, words_alone
-from bot.memory.lexical import FEW_FACTS, FactIndex
+from bot.memory.lexical import FactIndex, rows_to_read
 from bot.memory.ports import FactReader, VectorIndex
 from bot.memory.questions import is_about_oneself
+from bot.memory.searched import Rows
 from bot.memory.talk import TALK_WEIGHT, Talk
+from bot.memory.telling import rows_telling_of
 from bot.memory.time_zh import Window
 from bot.memory.trace import Trace, trace_of
 
 DENSE_DEPTH = 200
 """Nearest vectors taken into the fusion. Re-ranking 20 loses a third of the best five, 200 none
 (measured on 12 k memories)."""
-CACHED_FACTS = 50_000
-"""Facts over all cached indexes: about 100 MB at 2 KB of terms each."""
+CACHED_FACTS = 100_000
+"""Facts over all cached indexes: about 100 MB at 1 KB each, their terms and themselves."""
 MAX_INDEX_AGE = timedelta(minutes=10)
 """A fact that expires by its date changes no version: an index older than this is read anew."""
-INLINE_FACTS = 30
-"""Facts not read before. Up to here building an index takes less than 3 ms; a thread spares the loop more."""
+INLINE_FACTS = 200
+"""Facts not read before. Up to here making an index takes less than 3 ms; a thread spares the loop more."""
 SECONDS_A_DAY = 86_400.0
 
 Ranker: TypeAlias = Callable[[Signs], NDArray[np.float32]]
@@ -60,7 +63,7 @@ class Recalled:
 
     facts: tuple[RecalledFact, ...]
     degraded: bool
-    """There was no vector of the question: words alone decided."""
+    """There was no vector of the question, or the memories' are of another model: words alone decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +85,11 @@ class Recall:
         weights: Weights | None = None,
         ranker: Ranker | None = None,
         talk_weight: float = TALK_WEIGHT,
+        on_other_model: Callable[[Scope], None] | None = None,
     ) -> None:
         """`ranker`: `fuse` with `weights` where it is left out. `talk_weight`: of the talk a question goes on, against
-        1 for the question."""
+        1 for the question. `on_other_model`: told of a scope whose vectors can't be compared with the question's."""
+        self._on_other_model = on_other_model
         self._talk_weight = talk_weight
         self._facts = facts
         self._index = index
@@ -102,27 +107,28 @@ class Recall:
         query_vector: Vector | None = None,
         window: Window | None = None,
         talk: Talk | None = None,
+        *,
+        also_told: bool = False,
     ) -> Recalled:
         """At most `k` memories, best first; `complexity.k_of` tells how many a question deserves.
 
         `query_vector` is the question's embedding, made once per message by the caller and shared
         with knowledge retrieval. Without it the words decide, and `degraded` says so. With a `window` only what
-        was said in it competes. A `talk` that the question goes on is looked for with it.
+        was said in it competes; with `also_told`, what tells of it too, whenever it was said. A `talk` that the question
+        goes on is looked for with it.
 
         Raises:
             StoreUnavailable: the store could not be asked.
         """
         index = await self._fact_index(scope)
-        degraded = query_vector is None
-        rows = index.said_in(window)
-        if not index.facts[rows]:
-            return Recalled(facts=(), degraded=degraded)
+        rows = await _competing(index, window, also_told=also_told)
+        if not len(rows):
+            return Recalled(facts=(), degraded=query_vector is None)
         signs, scores = await self._ranked(scope, index, rows, question, query_vector, talk)
         dense = signs.dense
-        order = np.argsort(-scores[rows], kind="stable")[: max(k, 0)]
-        best: list[int] = (order + rows.start).tolist()
+        best: list[int] = rows[np.argsort(-scores[rows], kind="stable")[: max(k, 0)]].tolist()
         found = tuple(_recalled(index.facts[row], row, scores, dense, signs.lexical) for row in best)
-        return Recalled(facts=found, degraded=degraded)
+        return Recalled(facts=found, degraded=dense is None)
 
     async def trace(
         self,
@@ -133,6 +139,7 @@ class Recall:
         window: Window | None = None,
         talk: Talk | None = None,
         *,
+        also_told: bool = False,
         budget_tokens: int,
         closed: Sequence[Fact] = (),
     ) -> Trace:
@@ -142,7 +149,7 @@ class Recall:
             StoreUnavailable: the store could not be asked.
         """
         index = await self._fact_index(scope)
-        rows = index.said_in(window)
+        rows = await _competing(index, window, also_told=also_told)
         signs, scores = await self._ranked(scope, index, rows, question, query_vector, talk)
         return trace_of(index.facts, rows, signs, scores, k, budget_tokens, closed)
 
@@ -150,7 +157,7 @@ class Recall:
         self,
         scope: Scope,
         index: FactIndex,
-        rows: slice,
+        rows: Rows,
         question: str,
         query: Vector | None,
         talk: Talk | None,
@@ -183,8 +190,7 @@ class Recall:
             sheet = await self._facts.fact_sheet(scope)
             facts, version, loaded_at = sheet.facts, sheet.version, now
         previous = cached.index if cached and cached.version.epoch == version.epoch else None
-        unread = len(facts) - (len(previous.facts) if previous else 0)
-        if unread <= INLINE_FACTS and len(facts) <= FEW_FACTS:
+        if rows_to_read(len(facts), previous) <= INLINE_FACTS:
             index = FactIndex(facts, previous)
         else:
             index = await anyio.to_thread.run_sync(FactIndex, facts, previous)
@@ -201,13 +207,24 @@ class Recall:
             _, oldest = self._cache.popitem(last=False)
             self._held -= len(oldest.index.facts)
 
-    async def _dense(self, scope: Scope, index: FactIndex, rows: slice, query: Vector) -> NDArray[np.float32]:
-        """`(n,)` inner products by the order of the facts, NaN where there is none. `rows`: those that compete."""
-        found = dict(await self._index.search(scope, query, DENSE_DEPTH))
-        competing = [fact.id for fact in index.facts[rows]]
-        if len(competing) < len(index.facts) and len(index.facts) > DENSE_DEPTH:
-            found.update(await self._index.search(scope, query, DENSE_DEPTH, competing))
-        return np.array([found.get(fact.id, np.nan) for fact in index.facts], np.float32)
+    async def _dense(
+        self, scope: Scope, index: FactIndex, rows: Rows, query: Vector
+    ) -> NDArray[np.float32] | None:
+        """`(n,)` inner products by the order of the facts, NaN where there is none. `rows`: those that compete. None: the
+        vectors are of another model."""
+        try:
+            found = dict(await self._index.search(scope, query, DENSE_DEPTH))
+            if len(rows) < len(index.facts) and len(index.facts) > DENSE_DEPTH:
+                competing: list[int] = index.ids[rows].tolist()
+                found.update(await self._index.search(scope, query, DENSE_DEPTH, competing))
+        except VectorsOfAnotherModel:
+            if self._on_other_model is not None:
+                self._on_other_model(scope)
+            return None
+        nearness = np.full(len(index.facts), np.nan, np.float32)
+        rows = index.rows_of(tuple(found))
+        nearness[rows[rows >= 0]] = np.array(tuple(found.values()), np.float32)[rows >= 0]
+        return nearness
 
     def _signs(self, index: FactIndex, question: str, dense: NDArray[np.float32] | None) -> Signs:
         now = self._clock.now().timestamp()
@@ -216,11 +233,19 @@ class Recall:
             lexical=index.scores(question),
             covered=index.covered(question),
             exact=index.exact_matches(question),
+            form=index.forms(question),
             topic=index.shared_topics(question),
             importance=index.importance,
-            age_days=((now - index.said_at) / SECONDS_A_DAY).astype(np.float32),
+            age_days=((now - index.last_said_at) / SECONDS_A_DAY).astype(np.float32),
             oneself=index.is_lasting * is_about_oneself(question),
         )
+
+
+async def _competing(index: FactIndex, window: Window | None, *, also_told: bool) -> Rows:
+    said = index.said_in(window)
+    if window is None or not also_told:
+        return said
+    return np.union1d(said, await anyio.to_thread.run_sync(rows_telling_of, index, window))
 
 
 def _recalled(

@@ -5,21 +5,14 @@ Invariant: pure; a fact's text is a piece of what the person wrote, with secrets
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.conversation.masking import mask_secrets
 from bot.memory.claims import OTHERS, SELF, read_claims, tells_change
-from bot.memory.clauses import (
-    Clause,
-    clauses_of,
-    is_first_person,
-    is_order,
-    is_reported,
-    is_request,
-    is_supposed,
-    without_lead,
-)
+from bot.memory.clauses import Clause, is_first_person, is_request, without_lead
 from bot.memory.fact import FactKind, NewFact
+from bot.memory.never import own_clauses
 from bot.memory.normalise import normalise
 from bot.memory.third_parties import is_about_others
 
@@ -115,6 +108,8 @@ _TELLS_CHANGE = re.compile(
 
 _CHANGED = re.compile(r"改|换|搬|不再|戒|取消|推迟|提前|以后|现在|最近|已经|了$")
 _LASTS = re.compile(r"以后|现在|改|换|不再|平时|一般|每|习惯|都|从来|常|只[吃喝用]|喜欢|不")
+_TO_ME = re.compile(r"[说让给叫派]我")
+"""「我老板说我下周要出差」 is of the person."""
 _HABIT = re.compile(r"每[天周月年晚早]|经常|常常|平时|习惯|一般都?|总是|天天|从来")
 
 
@@ -192,22 +187,41 @@ def new_fact(text: str, said_at: datetime, kind: FactKind, importance: float) ->
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What a person says of how things are, and what rules make of it."""
+
+    text: str
+    sort: tuple[FactKind, float] | None
+    """Kind and importance, where rules keep it."""
+
+
+def statements_of(text: str, *, is_group: bool) -> tuple[Statement, ...]:
+    """All that a person states in a message; in a group only what they say of themselves."""
+    found: list[Statement] = []
+    for each in _grouped(own_clauses(text)):
+        if is_group and not _is_of_oneself(each):
+            continue
+        sort = (sort_of(each.text) or sort_of_claims(each.text)) if each.is_own else None
+        found.append(Statement(text=each.text, sort=sort))
+    return tuple(found)
+
+
 def stated_facts(text: str, said_at: datetime, *, is_group: bool) -> tuple[NewFact, ...]:
     """What a person says of themselves in a message, without being asked to have it remembered."""
-    facts: list[NewFact] = []
-    for statement in _statements(clauses_of(text)):
-        sort = sort_of(statement) or sort_of_claims(statement)
-        if sort is not None and not (is_group and is_about_others(statement)):
-            facts.append(new_fact(statement, said_at, *sort))
-    return distinct(facts)
+    return distinct(
+        new_fact(each.text, said_at, *each.sort)
+        for each in statements_of(text, is_group=is_group)
+        if each.sort is not None
+    )
 
 
 def asked_facts(text: str, said_at: datetime, *, is_group: bool) -> tuple[NewFact, ...]:
     """What a person asked to have remembered: all of it, but orders, questions and, in a group,
     claims about others."""
     facts: list[NewFact] = []
-    for passage in _passages(clauses_of(text)):
-        if is_order(passage) or (is_group and is_about_others(passage)):
+    for passage in _passages(own_clauses(text, is_asked=True)):
+        if is_group and is_about_others(passage):
             continue
         kind, _ = sort_of(passage) or (FactKind.EVENT, 0.0)
         facts.append(new_fact(passage, said_at, kind, EXPLICIT_IMPORTANCE))
@@ -220,26 +234,37 @@ def distinct(facts: Iterable[NewFact]) -> tuple[NewFact, ...]:
     return tuple(reversed(by_text.values()))[:MOST_FACTS]
 
 
-def _statements(clauses: tuple[Clause, ...]) -> list[str]:
-    """First-person statements, each with the clauses that lean on it."""
-    statements: list[str] = []
+@dataclass(slots=True, kw_only=True)
+class _Group:
+    text: str
+    is_own: bool
+    """It begins with the person as its subject."""
+
+
+def _is_of_oneself(group: _Group) -> bool:
+    """For all to hear: of the person, and of nobody of theirs alone."""
+    owners = {clause.owner for clause in read_claims(group.text).clauses}
+    is_self = SELF in owners or _TO_ME.search(group.text) is not None
+    return group.is_own and is_self and is_first_person(group.text) and not is_about_others(group.text)
+
+
+def _grouped(clauses: tuple[Clause, ...]) -> list[_Group]:
+    """Statements, each with the clauses that lean on it."""
+    groups: list[_Group] = []
     is_open = False
     for clause in clauses:
         text = without_lead(clause.text)
-        is_statement = not (
-            clause.is_question or is_order(text) or is_reported(clause.text) or is_supposed(clause.text)
-        )
-        if is_statement and (is_first_person(text) or _stands_alone(text)):
-            statements.append(text)
-            is_open = True
-        elif is_statement and is_open and not clause.begins_sentence and not is_request(text):
-            if _is_apart(statements[-1], text):
-                statements.append(text)
-            else:
-                statements[-1] = f"{statements[-1]}，{text}"
-        else:
+        is_own = is_first_person(text) or _stands_alone(text)
+        if is_request(text) and not is_own:
             is_open = False
-    return statements
+        elif is_own or not is_open or clause.begins_sentence:
+            groups.append(_Group(text=text, is_own=is_own))
+            is_open = True
+        elif groups[-1].is_own and _is_apart(groups[-1].text, text):
+            groups.append(_Group(text=text, is_own=True))
+        else:
+            groups[-1].text = f"{groups[-1].text}，{text}"
+    return groups
 
 
 def _is_apart(before: str, text: str) -> bool:
@@ -260,8 +285,6 @@ def _passages(clauses: tuple[Clause, ...]) -> list[str]:
     """Whole sentences, cut where the person begins to speak of themselves anew."""
     passages: list[str] = []
     for clause in clauses:
-        if clause.is_question:
-            continue
         text = without_lead(clause.text)
         is_new = not passages or clause.begins_sentence or is_first_person(text)
         if is_new or len(passages[-1]) + len(text) >= LONGEST_FACT:

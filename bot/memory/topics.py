@@ -3,6 +3,7 @@
 Invariant: pure; a topic is evidence beside words and vectors, never the only ground to delete anything.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -41,6 +42,13 @@ def topics_asked(question: str) -> frozenset[int]:
 def topics_told(memory: str) -> frozenset[int]:
     """Numbers of the topics a memory belongs to."""
     return _found(normalise(memory), _told_words())
+
+
+@cache
+def told_pattern(number: int) -> re.Pattern[str]:
+    """Finds a word by which a normalised memory belongs to the topic."""
+    topic = topics()[number]
+    return re.compile("|".join(map(re.escape, topic.names + topic.told)))
 
 
 def topic_named(word: str) -> frozenset[int]:

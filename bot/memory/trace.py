@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bot.memory.budget import room
 from bot.memory.fact import Fact
 from bot.memory.fusion import Signs
+from bot.memory.searched import Rows
 
 
 class Exclusion(StrEnum):
@@ -40,6 +41,8 @@ class Traced:
     """BM25 of the question's content words, ≥ 0."""
     exact: float = 0.0
     """How many of the question's words of letters and digits it holds."""
+    form: float = 0.0
+    """The share of the forms of an answer asked for that it has, 0 to 1."""
     topic: float = 0.0
     """The share of the question's topics it is on, 0 to 1."""
     oneself: float = 0.0
@@ -65,7 +68,7 @@ class Trace:
 
 def trace_of(
     facts: Sequence[Fact],
-    rows: slice,
+    rows: Rows,
     signs: Signs,
     scores: NDArray[np.float32],
     k: int,
@@ -73,7 +76,7 @@ def trace_of(
     closed: Sequence[Fact],
 ) -> Trace:
     """`rows`: those that compete. `closed`: newest first, with no score."""
-    competing: list[int] = (np.argsort(-scores[rows], kind="stable") + rows.start).tolist()
+    competing: list[int] = rows[np.argsort(-scores[rows], kind="stable")].tolist()
     others = sorted(set(range(len(facts))) - set(competing), key=lambda row: -scores[row])
     fits = room([facts[row] for row in competing[: max(k, 0)]], budget_tokens)
     reasons = [None if each else Exclusion.OVER_BUDGET for each in fits]
@@ -107,6 +110,7 @@ def _traced(
         dense=None if dense is None or np.isnan(dense[row]) else float(dense[row]),
         lexical=float(signs.lexical[row]),
         exact=float(signs.exact[row]),
+        form=float(signs.form[row]),
         topic=float(signs.topic[row]),
         oneself=float(signs.oneself[row]),
         age_days=float(signs.age_days[row]),

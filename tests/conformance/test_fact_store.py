@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot.conversation.errors import EmbedderUnavailable
+from bot.conversation.errors import EmbedderUnavailable, VectorsOfAnotherModel
 from bot.conversation.scope import Scope
 from bot.memory.fact import ForgetReceipt
 from bot.storage.sql.facts import FEW_VECTORS
@@ -20,6 +20,7 @@ from tests.memory_stage import (
     START,
     Stage,
     open_stage,
+    renew,
     vector_of,
     vectors_of,
 )
@@ -297,10 +298,11 @@ async def test_newer_vectors_are_none_after_anything_but_adding(stage: Stage, ch
         case "first in the place":
             await stage.remember(account, "四", place=GROUP)
         case "reindex":
-            await SqlVectors(stage.database, stage.clock).begin(again=True)
+            await SqlVectors(stage.database, stage.clock).drop_all()
             await stage.facts.add_vectors(scope, ids, vectors_of(["一", "二"]), MODEL)
         case "model":
-            await stage.facts.keep(scope, [stage.fact("四")], vectors_of(["四"]), "model-b", source_turn=None)
+            await renew(stage, scope, ("model-b", DIMENSION))
+            await renew(stage, scope, (MODEL, DIMENSION))
     scope = (await stage.refreshed(account)).scope(place.place)
     # Adding afterwards does not hide it.
     await stage.remember(await stage.refreshed(account), "五", "六", "七", place=place)
@@ -324,18 +326,25 @@ async def test_vectors_of_two_models_are_never_mixed(stage: Stage, change: str) 
     old = await stage.remember(account, "一", "二")
     model = "model-b" if change == "model" else MODEL
     dimension = 4 if change == "dimension" else DIMENSION
-    assert len((await stage.facts.vector_sheet(scope, model, dimension)).fact_ids) == 0
-    assert (await stage.facts.vector_sheet(scope, model, dimension)).matrix.shape == (0, dimension)
+    with pytest.raises(VectorsOfAnotherModel):
+        await stage.facts.vector_sheet(scope, model, dimension)
 
     (new,) = await stage.facts.keep(
         scope, [stage.fact("三")], vectors_of(["三"], dimension), model, source_turn=None
     )
-    assert len((await stage.facts.vector_sheet(scope, MODEL, DIMENSION)).fact_ids) == 0
-    waiting = await stage.facts.without_vector(scope, model, 9)
-    assert [fact.id for fact in waiting] == list(old)
+    with pytest.raises(VectorsOfAnotherModel):
+        await stage.facts.vector_sheet(scope, model, dimension)
+    held = await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
+    assert held.fact_ids.tolist() == list(old), "the old ones answer until the new ones are whole"
+    assert await stage.facts.without_vector(scope, model, 9) == ()
+    vectors = SqlVectors(stage.database, stage.clock)
+    assert not await vectors.change_over(scope, (model, dimension), ())
     await stage.facts.add_vectors(scope, old, vectors_of(["一", "二"], dimension), model)
+    assert await vectors.change_over(scope, (model, dimension), ())
     sheet = await stage.facts.vector_sheet(scope, model, dimension)
     assert sorted(sheet.fact_ids.tolist()) == sorted((*old, new))
+    with pytest.raises(VectorsOfAnotherModel):
+        await stage.facts.vector_sheet(scope, MODEL, DIMENSION)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ async def test_a_house_at_rest_is_ready(open_house: OpenHouse) -> None:
         "redis": "off",
         "model": "off",
         "embedder": "ok",
+        "vectors": "ok",
     }
 
 
@@ -128,6 +129,7 @@ async def test_memory_is_counted_on_both_sides(open_house: OpenHouse) -> None:
         "facts_waiting_for_vector": 0,
         "turns_waiting": 0,
         "model": {"id": "openai:hashed:64", "dimension": 64},
+        "reembedding": None,
         "vectors_by_model": [{"model": "openai:hashed:64", "dimension": 64, "vectors": after["facts"]}],
     }
     assert after["facts"] >= 1

@@ -98,16 +98,16 @@ async def test_it_comes_beside_what_was_said_since(stage: Stage) -> None:
     await parking.restore(account.id)
     fresh = await stage.refreshed(account)
     assert sorted(await stage.texts(fresh.scope(""))) == sorted([CANARY, "回来后说的", "又回来说的"])
-    waiting = [scope.account for scope in await stage.facts.scopes_without_vector(9)]
+    waiting = [scope.account for scope in await stage.facts.scopes_without_vector(9, MODEL)]
     assert waiting == [account.id], "what has moved is embedded anew"
 
 
 async def test_parked_words_are_shown_to_no_embedder(stage: Stage) -> None:
     account = await stage.arrive("a")
     await stage.facts.keep(account.scope(""), [stage.fact(CANARY)], None, "", source_turn=None)
-    assert await stage.facts.scopes_without_vector(9) != ()
+    assert await stage.facts.scopes_without_vector(9, MODEL) != ()
     await parking_of(stage).park(account.id)
-    assert await stage.facts.scopes_without_vector(9) == ()
+    assert await stage.facts.scopes_without_vector(9, MODEL) == ()
 
 
 async def test_discarded_is_gone_to_the_byte_and_nobody_else(stage: Stage) -> None:

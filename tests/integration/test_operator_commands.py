@@ -250,16 +250,17 @@ def test_reindexing_gives_everything_a_vector_and_goes_on_where_it_stopped(
     before = operator.count("fact WHERE model <> ''")
     assert passages and before == 3
     told = operator.reads("reindex")
+    assert (told["facts"], told["passages"], told["resumed"]) == (0, 0, False)
+    assert "--again" in operator.gets("reindex")
+    told = operator.reads("reindex", "--again")
     assert (told["facts"], told["passages"], told["resumed"]) == (3, passages, False)
-
-    real = "bot.cli.reindexing._embed_passages"
 
     async def killed(*_: object) -> int:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(real, killed)
-        assert operator.types("reindex").exit_code == 130
+        patched.setattr("bot.cli.reindexing._renew", killed)
+        assert operator.types("reindex", "--again").exit_code == 130
     assert operator.count("fact WHERE model <> ''") == 3 and operator.count("passage WHERE model <> ''") == 0
     told = operator.reads("reindex")
     assert (told["facts"], told["passages"], told["resumed"]) == (0, passages, True)

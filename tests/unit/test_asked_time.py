@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from bot.memory.sessions import SESSION_GAP, earlier_session, session_began
 from bot.memory.time_zh import OPEN_START, Window
 from tests.memory_fakes import SCOPE
 
+DATA = Path(__file__).resolve().parents[1] / "data"
 NOW = datetime(2026, 11, 30, 14, 36, tzinfo=LOCAL_TIME)
 """A Monday."""
 
@@ -60,6 +62,25 @@ def test_an_earlier_talk_is_told_by_the_turns(text: str, back: int) -> None:
 @pytest.mark.parametrize("text", OTHERS.split())
 def test_others_are_bound_to_none(text: str) -> None:
     assert asked_time(text, NOW) is None
+
+
+def _listed() -> list[tuple[str, str]]:
+    lines = (DATA / "asked_time_binds.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    return [(text, window) for text, window in rows]
+
+
+@pytest.mark.parametrize(("text", "window"), _listed())
+def test_only_what_asks_for_a_time_is_bound_to_it(text: str, window: str) -> None:
+    asked = asked_time(text, NOW)
+    if asked is None:
+        found = "-"
+    elif asked.window is None:
+        found = "earlier talk"
+    else:
+        last = asked.window.end - timedelta(seconds=1)
+        found = " ".join(f"{day.astimezone(LOCAL_TIME):%m-%d}" for day in (asked.window.start, last))
+    assert found == window
 
 
 def test_that_day_is_the_one_asked_for_before() -> None:

@@ -15,7 +15,7 @@ QUERY = np.array([1, 0], np.float32)
 
 def signs(size: int, **given: list[float]) -> Signs:
     zeros = [0.0] * size
-    names = ("lexical", "covered", "exact", "topic", "importance", "age_days", "oneself")
+    names = ("lexical", "covered", "exact", "form", "topic", "importance", "age_days", "oneself")
     values = {name: np.array(given.get(name, zeros), np.float32) for name in names}
     return Signs(dense=np.array(given["dense"], np.float32) if "dense" in given else None, **values)
 

@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.memory import isolation, pages, questions
 from benchmarks.memory.isolation import SETUPS, Crowd, Model, Setup, count, make_crowd, zipf_sizes
+from benchmarks.memory.load_town import Words
 from benchmarks.memory.pages import LABELS, PLOTS, page, panels_of, write_report
 from benchmarks.memory.peers import MAKERS
 from benchmarks.memory.questions import reciprocal_ranks
@@ -143,3 +144,8 @@ def test_without_plots_the_page_is_written(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "memory.json").write_text(json.dumps([figure("甲")]), "utf-8")
     write_report(tmp_path / "docs")
     assert "| 甲 | 0.5 |" in (tmp_path / "docs" / "memory.md").read_text("utf-8")
+
+
+def test_everybody_under_load_tells_something_else() -> None:
+    words = Words(told=tuple(f"第{number}件" for number in range(60)), asked=())
+    assert len({words.memory(number) for number in range(3_600)}) == 3_600

@@ -1,9 +1,15 @@
 """Keyword search over facts: content words, exact words, topics."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
-from bot.memory.content_words import codes, content_terms, coverage
-from bot.memory.lexical import FactIndex
+from bot.conversation.lexical import Bm25
+from bot.memory.content_words import codes, content_terms, coverage, single_characters
+from bot.memory.fact import Fact
+from bot.memory.lexical import SMALL_PART, FactIndex, rows_to_read
+from bot.memory.normalise import searchable
 from bot.memory.questions import is_about_bot, is_about_oneself, is_question, is_simple
 from bot.memory.topics import topic_named, topics, topics_asked, topics_told
 from tests.memory_fakes import make_fact
@@ -68,8 +74,66 @@ def test_an_empty_index_answers() -> None:
 def test_a_later_index_reads_only_what_is_new() -> None:
     first = FactIndex([make_fact(1, "我对花生过敏")])
     second = FactIndex([make_fact(1, "我对花生过敏"), make_fact(2, "我穿 M 码")], first)
-    assert second.readings[1] is first.readings[1]
+    assert rows_to_read(2, first) == 2
     assert second.scores("花生").argmax() == 0
+
+
+def told(count: int) -> list[Fact]:
+    return [make_fact(number, f"我的第{number}件事是 A{number * 7} 号") for number in range(1, count + 1)]
+
+
+def test_an_index_that_grew_answers_as_one_made_anew() -> None:
+    facts = told(400)
+    grown = FactIndex([])
+    for count in (*range(1, 140), 160, 330, 331, 400):
+        grown = FactIndex(facts[:count], grown)
+    assert len(grown.sections) > 1
+    anew = FactIndex(facts)
+    for question in ("第 3 件事", "A21 是哪件事", "A21 和 A28", "怎么办"):
+        assert grown.scores(question) == pytest.approx(anew.scores(question), rel=1e-5)
+        assert grown.covered(question) == pytest.approx(anew.covered(question), rel=1e-5)
+        assert grown.exact_matches(question).tolist() == anew.exact_matches(question).tolist()
+    assert grown.ids.tolist() == anew.ids.tolist() == list(range(1, 401))
+
+
+def test_a_memory_is_read_a_few_times_however_many_follow() -> None:
+    facts, grown, read = told(600), FactIndex([]), 0
+    for count in range(1, len(facts) + 1):
+        read += rows_to_read(count, grown)
+        grown = FactIndex(facts[:count], grown)
+    assert read < len(facts) * SMALL_PART
+    assert len(grown.sections) < 8
+
+
+def test_what_was_forgotten_or_said_again_is_read_anew() -> None:
+    facts = told(100)
+    index = FactIndex(facts)
+    without = FactIndex([*facts[:50], *facts[51:]], index)
+    assert without.exact_matches("A357").sum() == 0
+    again = replace(facts[0], said_again_at=facts[0].said_at + timedelta(days=3))
+    raised = FactIndex([again, *facts[1:]], index)
+    assert raised.last_said_at[0] == again.said_again_at.timestamp()
+    assert raised.facts[0] is again
+
+
+def test_the_scores_are_those_of_bm25() -> None:
+    texts = [fact.text for fact in told(70)]
+    ours = FactIndex(told(70)).scores("A21 那件事")
+    plain = Bm25(f"{searchable(text)} {' '.join(single_characters(searchable(text)))}" for text in texts)
+    theirs = plain.scores(" ".join(content_terms("A21 那件事")))
+    assert ours == pytest.approx(theirs, rel=1e-4)
+
+
+def test_rows_are_found_by_their_ids() -> None:
+    facts = [make_fact(9, "花生"), make_fact(3, "虾"), make_fact(5, "蛋")]
+    assert FactIndex(facts).rows_of([5, 4, 9, 77]).tolist() == [2, -1, 0, -1]
+    assert FactIndex([]).rows_of([5]).tolist() == [-1]
+
+
+def test_a_text_with_the_sign_that_parts_texts() -> None:
+    index_ = index("花生\\u0000过敏", "我穿 M 码", "四\x00五")
+    assert index_.covered("花生").tolist() == [1, 0, 0]
+    assert index_.covered("穿 M 码")[1] > 0
 
 
 def test_function_words_are_no_content() -> None:

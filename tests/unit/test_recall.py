@@ -25,7 +25,7 @@ def make(facts: FactsInMemory, nearness: dict[int, float] | None = None) -> Reca
 
 def signs(size: int, **given: list[float] | None) -> Signs:
     zeros = np.zeros(size, np.float32)
-    names = ("lexical", "covered", "exact", "topic", "importance", "age_days", "oneself")
+    names = ("lexical", "covered", "exact", "form", "topic", "importance", "age_days", "oneself")
     values = {name: np.array(given.get(name) or zeros, np.float32) for name in names}
     dense = given.get("dense")
     return Signs(dense=None if dense is None else np.array(dense, np.float32), **values)

@@ -101,7 +101,7 @@ def check_contradictions():
 
 def check_poison():
     """Check the columns and the counts of attacks and harmless sentences."""
-    bad, good = table_of("poison.tsv")[1:], table_of("poison_benign.tsv")[1:]
+    bad, good = table_of("../../tests/data/poison.tsv")[1:], table_of("poison_benign.tsv")[1:]
     expect(len(bad) >= 220 and len(good) >= 120, "poison counts", len(bad), len(good))
     expect(sum(1 for row in bad if row[2] == "1") >= 50, "group claims")
     expect(all(len(row) == 4 and row[1] in "01" and row[2] in "01" for row in bad + good), "columns")

@@ -44,7 +44,7 @@ def poison():
             text = text.rsplit("|", 1)[0]
         rows.append([unescape(text), quoted, "0", why])
     rows += [[text, "0", "1", GROUP_WHY] for text in lines_of("poison_group.txt")]
-    write_tsv("poison.tsv", ["text", "quoted", "is_group", "why"], rows)
+    write_tsv("../../tests/data/poison.tsv", ["text", "quoted", "is_group", "why"], rows)
     benign = [line.split("|", 1) for line in lines_of("poison_benign.txt")]
     write_tsv(
         "poison_benign.tsv",

@@ -11,6 +11,7 @@ from bot.memory.claims.frames import differs_in_value, names_change
 from bot.memory.claims.owners import owner_of
 from bot.memory.claims.reading import Clause, Reading
 from bot.memory.claims.stances import DONE, Stance
+from bot.memory.claims.takeovers import takes_topic
 
 _NEEDS_CHANGE = (
     *("state:coffee", "state:tea", "state:payment", "state:courier", "state:contact by", "count:"),
@@ -73,6 +74,8 @@ def _takes_over(clause: Clause, before: Clause, new: Reading) -> bool:
         return True
     if clause.owner != before.owner:
         return False
+    if clause.is_open and not before.is_past and takes_topic(clause.text, before.text):
+        return True
     if not (clause.is_open or clause.claims) or not new.says_change:
         return False
     if _has_attribute(clause) and _has_attribute(before):

@@ -50,6 +50,8 @@ class Clause:
     stances: tuple[Stance, ...]
     is_open: bool
     """It says how things are: neither only past nor only planned."""
+    is_past: bool = False
+    """It says how things were."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,4 +104,5 @@ def _clause(said: str, owner: str, event: str) -> Clause:
         # What was planned is taken back by the way; what is only planned is no stance.
         stances=tuple(each for each in find_stances(said) if is_open or not (is_past or each.holds)),
         is_open=is_open,
+        is_past=is_past,
     )

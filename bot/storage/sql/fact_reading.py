@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, FromClause, and_, bindparam, exists, or_, select
 
+from bot.conversation.errors import VectorsOfAnotherModel
 from bot.memory.fact import Fact, FactKind, MemoryVersion
 from bot.memory.ports import VectorSheet
 from bot.storage.sql import segments
@@ -54,20 +55,8 @@ FACTS_BEYOND = Statement(
     ).limit(bindparam("limit"))
 )
 _HELD = Statement(_FACTS.where(fact.c.shelf_id.in_(listed("shelves"))).order_by(fact.c.id))
-WITHOUT_VECTOR = Statement(
-    _FACTS.where(
-        account.c.id == bindparam("account"),
-        account.c.cleared_epoch <= bindparam("epoch"),
-        shelf.c.place == bindparam("place"),
-        shelf.c.cleared_epoch <= bindparam("epoch"),
-        fact.c.model != bindparam("model"),
-        is_in_view(),
-    )
-    .order_by(fact.c.id)
-    .limit(bindparam("limit"))
-)
 OWN_SHELF = Statement(
-    select(shelf.c.id, shelf.c.model)
+    select(shelf.c.id)
     .join_from(shelf, account, account.c.id == shelf.c.account_id)
     .where(
         account.c.id == bindparam("account"),
@@ -77,19 +66,31 @@ OWN_SHELF = Statement(
     )
 )
 LACKING_ANY = Statement(
-    # By the partial index: a shelf whose vectors are of the wanted model lacks only those of facts without any.
+    # By the partial index on facts without any.
     _FACTS.where(fact.c.shelf_id == bindparam("shelf"), fact.c.model == constant(""), is_in_view())
     .order_by(fact.c.id)
     .limit(bindparam("limit"))
 )
+FACTS_BESIDES = Statement(
+    _FACTS.where(fact.c.shelf_id == bindparam("shelf"), fact.c.id.not_in(listed("held")), is_in_view())
+    .order_by(fact.c.id)
+    .limit(bindparam("limit"))
+)
 SCOPES_WITHOUT_VECTOR = Statement(
-    # By the partial index on facts without any: a bot that has caught up pays nothing for asking.
+    # By the partial index on facts without any: a bot that has caught up pays nothing for asking. Of shelves with
+    # vectors of another model all are made anew: that is not this backlog.
     select(account.c.person_id, account.c.id, person.c.epoch, shelf.c.place)
     .distinct()
     .join_from(fact, shelf, shelf.c.id == fact.c.shelf_id)
     .join(account, account.c.id == shelf.c.account_id)
     .join(person, person.c.id == account.c.person_id)
-    .where(fact.c.model == constant(""), is_in_view(), account.c.parked_at.is_(None))
+    .where(
+        fact.c.model == constant(""),
+        is_in_view(),
+        account.c.parked_at.is_(None),
+        shelf.c.coming_model == constant(""),
+        or_(shelf.c.size == constant(0), shelf.c.model == bindparam("made_by")),
+    )
     .limit(bindparam("limit"))
 )
 ENDING_FACTS = Statement(
@@ -114,7 +115,7 @@ _REPEATED = Statement(
 
 
 def read_fact(row: Row) -> Fact:
-    """From a row of FACTS_BEYOND, LACKING_ANY or WITHOUT_VECTOR."""
+    """From a row of FACTS_BEYOND, FACTS_BESIDES or LACKING_ANY."""
     return Fact(
         id=row[0],
         kind=FactKind(row[1]),
@@ -192,15 +193,21 @@ def read_vectors(
     dimension: int,
     now_ms: int,
 ) -> VectorSheet:
-    """The vectors of these shelves from `slots` on, without those of other models and of facts out of view."""
-    packed = [
-        (each, since)
-        for each, since in zip(covered.shelves, slots, strict=True)
-        if each.size > since and (each.model, each.dimension) == (model_id, dimension)
-    ]
+    """The vectors of these shelves from `slots` on, without those of facts out of view.
+
+    Raises VectorsOfAnotherModel when any of them holds vectors of another kind: beside those of this one, facts
+    would be ranked by what they have in common with no question.
+    """
+    held = {(each.model, each.dimension) for each in covered.shelves if each.size}
+    if not held <= {(model_id, dimension)}:
+        raise VectorsOfAnotherModel(f"{model_id} ({dimension}) asked, {sorted(held)} held")
+    packed = [(each, since) for each, since in zip(covered.shelves, slots, strict=True) if each.size > since]
     ending = [row for each in covered.ids for row in ENDING_FACTS.rows(connection, shelf=each)]
     ended, ends = endings(ending, now_ms)
-    parts = [segments.load(connection, each.id, each.size, dimension, since=since) for each, since in packed]
+    parts = [
+        segments.load(connection, each.id, each.size, dimension, since=since, side=each.side)
+        for each, since in packed
+    ]
     rows = segments.merged(parts, dimension, ended)
     if len(covered.shelves) > 1 and len(rows.fact_ids):
         repeated = _repeated(connection, covered, rows.fact_ids.tolist(), now_ms)

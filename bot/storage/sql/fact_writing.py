@@ -1,7 +1,7 @@
 """Keeping facts and vectors: sync functions, each one transaction of the writer.
 
-Invariant: whatever changes a shelf's facts or vectors raises its version in the same transaction; a shelf's
-vectors are all of one model and dimension; `fact.model` is set exactly for the facts that have a slot.
+Invariant: whatever changes a shelf's facts or the vectors that answer raises its version in the same transaction; where
+vectors go, and which answer, `generations` decides.
 """
 
 import sqlite3
@@ -17,13 +17,13 @@ from bot.conversation.scope import Scope
 from bot.memory.entities import SeenEntity
 from bot.memory.fact import NewFact
 from bot.memory.summary import NewSummary
-from bot.storage.sql import segments
 from bot.storage.sql.entities import keep_entities
 from bot.storage.sql.fact_reading import is_in_view
+from bot.storage.sql.generations import coming_ids, fill, mark, room_for
 from bot.storage.sql.retelling import close_contradicted, keep_words, tell_again
 from bot.storage.sql.schema import fact, job, shelf, to_ms, turn
 from bot.storage.sql.scopes import find_shelf, is_current, shelf_of
-from bot.storage.sql.shelves import ADDED, REWRITTEN, as_list, listed
+from bot.storage.sql.shelves import ADDED, as_list, listed
 from bot.storage.sql.statements import Statement, insert_into
 from bot.storage.sql.summaries import keep_summary
 from bot.storage.sql.superseding import say_too
@@ -43,32 +43,10 @@ _INSERT = Statement(
     )
 )
 _TURN = Statement(select(turn.c.id).where(turn.c.id == bindparam("turn")))
-_SHELF = Statement(
-    select(shelf.c.size, shelf.c.model, shelf.c.dimension).where(shelf.c.id == bindparam("shelf"))
-)
-_LACKING = Statement(
-    select(fact.c.id, fact.c.said_at).where(
-        fact.c.id.in_(listed("ids")), fact.c.shelf_id == bindparam("shelf"), fact.c.model == ""
+_GIVEN = Statement(
+    select(fact.c.id, fact.c.said_at, fact.c.model).where(
+        fact.c.id.in_(listed("ids")), fact.c.shelf_id == bindparam("shelf")
     )
-)
-_UNMARK = Statement(
-    update(fact).where(fact.c.shelf_id == bindparam("shelf"), fact.c.model != "").values(model="")
-)
-_MARK = Statement(update(fact).where(fact.c.id.in_(listed("ids"))).values(model=bindparam("model")))
-_FILL = Statement(
-    update(shelf)
-    .where(shelf.c.id == bindparam("shelf"))
-    .values(
-        size=bindparam("size"),
-        model=bindparam("model"),
-        dimension=bindparam("dimension"),
-        version=shelf.c.version + ADDED,
-    )
-)
-_EMPTY = Statement(
-    update(shelf)
-    .where(shelf.c.id == bindparam("shelf"))
-    .values(size=0, model="", dimension=0, version=shelf.c.version + REWRITTEN)
 )
 _TOUCH = Statement(
     update(shelf).where(shelf.c.id == bindparam("shelf")).values(version=shelf.c.version + ADDED)
@@ -137,10 +115,12 @@ def _store(
         _say_too(connection, shelf_id, keeping, chosen, ids)
         return ids
     vectors = keeping.vectors[list(chosen)]
-    size = _make_room(connection, shelf_id, keeping.model_id, vectors.shape[1])
-    ids = _insert(connection, shelf_id, keeping, chosen, model=keeping.model_id)
+    room = room_for(connection, shelf_id, keeping.model_id, vectors.shape[1])
+    ids = _insert(connection, shelf_id, keeping, chosen, model="" if room.is_coming else keeping.model_id)
     said_at = [to_ms(keeping.facts[row].said_at) for row in chosen]
-    _fill(connection, shelf_id, size, ids, said_at, vectors, keeping.model_id)
+    fill(connection, room, ids, said_at, vectors, keeping.model_id)
+    if room.is_coming:
+        _TOUCH.run(connection, shelf=shelf_id)
     _say_too(connection, shelf_id, keeping, chosen, ids)
     return ids
 
@@ -158,21 +138,18 @@ def add_vectors(
     shelf_id = find_shelf(connection, scope.account, scope.place)
     if shelf_id is None or not is_current(connection, scope):
         return
-    size = _make_room(connection, shelf_id, model_id, vectors.shape[1])
-    said_at: dict[int, int] = dict(_LACKING.rows(connection, ids=as_list(fact_ids), shelf=shelf_id))
+    room = room_for(connection, shelf_id, model_id, vectors.shape[1])
+    has_one = set(coming_ids(connection, shelf_id, (model_id, vectors.shape[1])))
+    given: list[tuple[int, int, str]] = _GIVEN.rows(connection, ids=as_list(fact_ids), shelf=shelf_id)
+    said_at = {
+        each: at for each, at, model in given if (each not in has_one if room.is_coming else model == "")
+    }
     rows = {each: row for row, each in enumerate(fact_ids) if each in said_at}
     if rows:
-        chosen = list(rows.values())
-        _fill(
-            connection,
-            shelf_id,
-            size,
-            list(rows),
-            [said_at[each] for each in rows],
-            vectors[chosen],
-            model_id,
-        )
-        _MARK.run(connection, ids=as_list(rows), model=model_id)
+        times, chosen = [said_at[each] for each in rows], vectors[list(rows.values())]
+        fill(connection, room, list(rows), times, chosen, model_id)
+        if not room.is_coming:
+            mark(connection, shelf_id, list(rows), model_id)
 
 
 def _told(
@@ -226,35 +203,3 @@ def _say_too(
 ) -> None:
     for row, new in zip(chosen, ids, strict=True):
         say_too(connection, keeping.scope, shelf_id, new, keeping.facts[row].text)
-
-
-def _fill(
-    connection: sqlite3.Connection,
-    shelf_id: int,
-    size: int,
-    fact_ids: Sequence[int],
-    said_at: Sequence[int],
-    vectors: Matrix,
-    model_id: str,
-) -> None:
-    """Add the vectors of facts behind the `size` that are there."""
-    rows = segments.PackedRows(
-        fact_ids=np.array(fact_ids, dtype=np.int64),
-        said_at=np.array(said_at, dtype=np.int64),
-        matrix=vectors,
-    )
-    filled = segments.append(connection, shelf_id, size, rows)
-    _FILL.run(connection, shelf=shelf_id, size=filled, model=model_id, dimension=vectors.shape[1])
-
-
-def _make_room(connection: sqlite3.Connection, shelf_id: int, model_id: str, dimension: int) -> int:
-    """The shelf's size, after dropping vectors that cannot be compared with the coming ones."""
-    found = _SHELF.first(connection, shelf=shelf_id)
-    assert found is not None
-    size, model, known_dimension = found
-    if size == 0 or (model, known_dimension) == (model_id, dimension):
-        return size
-    segments.drop(connection, shelf_id)
-    _UNMARK.run(connection, shelf=shelf_id)
-    _EMPTY.run(connection, shelf=shelf_id)
-    return 0

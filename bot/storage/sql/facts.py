@@ -27,7 +27,6 @@ from bot.storage.sql.fact_reading import (
     LACKING_ANY,
     OWN_SHELF,
     SCOPES_WITHOUT_VECTOR,
-    WITHOUT_VECTOR,
     TooMany,
     facts_beyond,
     facts_held,
@@ -36,6 +35,7 @@ from bot.storage.sql.fact_reading import (
     read_vectors,
 )
 from bot.storage.sql.fact_writing import Keeping, usable
+from bot.storage.sql.generations import is_stale
 from bot.storage.sql.looking import covered_by
 from bot.storage.sql.noting import write_noted
 from bot.storage.sql.schema import to_ms
@@ -102,7 +102,7 @@ class SqlFacts:
         return await self._look(look)
 
     async def vector_sheet(self, scope: Scope, model_id: str, dimension: int) -> VectorSheet:
-        """Raises StoreUnavailable."""
+        """See `VectorStore`. Raises StoreUnavailable."""
         now_ms = to_ms(self._clock.now())
 
         def look(connection: sqlite3.Connection, *, is_bounded: bool) -> VectorSheet:
@@ -171,29 +171,22 @@ class SqlFacts:
         return await self._database.write(lambda connection: fact_writing.keep(connection, keeping))
 
     async def without_vector(self, scope: Scope, model_id: str, limit: int) -> tuple[Fact, ...]:
-        """Oldest first. By index while the shelf's vectors are of this model."""
+        """See `FactStore`. Oldest first; by index, in the loop's own thread."""
         own = {"account": scope.account, "epoch": scope.epoch, "place": scope.place}
         now_ms = to_ms(self._clock.now())
 
-        def look(connection: sqlite3.Connection) -> list[Row] | None:
+        def look(connection: sqlite3.Connection) -> list[Row]:
             shelf = OWN_SHELF.first(connection, **own)
-            if shelf is None:
+            if shelf is None or is_stale(connection, shelf[0], model_id):
                 return []
-            shelf_id, model = shelf
-            return (
-                LACKING_ANY.rows(connection, shelf=shelf_id, now=now_ms, limit=limit)
-                if model == model_id
-                else None
-            )
+            return LACKING_ANY.rows(connection, shelf=shelf[0], now=now_ms, limit=limit)
 
-        rows = await self._database.glance(look)
-        if rows is None:
-            rows = await self._database.read(WITHOUT_VECTOR, **own, model=model_id, now=now_ms, limit=limit)
-        return tuple(map(read_fact, rows))
+        return tuple(map(read_fact, await self._database.glance(look)))
 
-    async def scopes_without_vector(self, limit: int) -> tuple[Scope, ...]:
-        """One small read by index."""
-        rows = await self._database.read(SCOPES_WITHOUT_VECTOR, now=to_ms(self._clock.now()), limit=limit)
+    async def scopes_without_vector(self, limit: int, model_id: str) -> tuple[Scope, ...]:
+        """See `FactStore`. One small read by index."""
+        now_ms = to_ms(self._clock.now())
+        rows = await self._database.read(SCOPES_WITHOUT_VECTOR, now=now_ms, limit=limit, made_by=model_id)
         return tuple(Scope(person=row[0], account=row[1], epoch=row[2], place=row[3]) for row in rows)
 
     async def add_vectors(

@@ -19,11 +19,12 @@ from bot.memory.fact import ForgetReceipt
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql import derived, segments
 from bot.storage.sql.blanking import BLANKED, HAS_WORDS, drop_kept_for_retries, drop_replies
+from bot.storage.sql.generations import EMPTIED
 from bot.storage.sql.noting import note_clearing
 from bot.storage.sql.phone_codes import DROP_CODES
 from bot.storage.sql.schema import account, confirmation, delivery, fact, inbox, job, shelf, turn
 from bot.storage.sql.scopes import bar_older_work
-from bot.storage.sql.shelves import REWRITTEN, as_list, listed
+from bot.storage.sql.shelves import as_list, listed
 from bot.storage.sql.statements import Row, Statement
 
 _mine = account.alias("mine")
@@ -36,12 +37,10 @@ _ACCOUNTS = Statement(
         )
     )
 )
-_SHELVES_OF = Statement(select(shelf.c.id, shelf.c.size).where(shelf.c.account_id.in_(listed("accounts"))))
-_EMPTY = Statement(
-    update(shelf)
-    .where(shelf.c.id.in_(listed("shelves")))
-    .values(size=0, model="", dimension=0, version=shelf.c.version + REWRITTEN)
+_SHELVES_OF = Statement(
+    select(shelf.c.id, shelf.c.size + shelf.c.coming_size).where(shelf.c.account_id.in_(listed("accounts")))
 )
+_EMPTY = Statement(update(shelf).where(shelf.c.id.in_(listed("shelves"))).values(EMPTIED))
 _DELETE_ALL_FACTS = Statement(delete(fact).where(fact.c.shelf_id.in_(listed("shelves"))))
 _TURNS_OF_MESSAGES = Statement(select(turn.c.id, turn.c.inbox_id).where(turn.c.inbox_id.in_(listed("ids"))))
 _SENDERS = Statement(
@@ -118,7 +117,7 @@ def drop_work(connection: sqlite3.Connection, accounts: str) -> ForgetReceipt:
 
 
 def empty_shelves(connection: sqlite3.Connection, rows: Sequence[Row]) -> ForgetReceipt:
-    """`rows`: (shelf id, its size). Their turns' jobs are gone already."""
+    """`rows`: (shelf id, its vectors, of both sides). Their turns' jobs are gone already."""
     shelves = as_list(row[0] for row in rows)
     for row in rows:
         segments.drop(connection, row[0])

@@ -45,7 +45,9 @@ _HOLDS_WORDS = or_(
     exists(select(turn.c.id).where(turn.c.shelf_id == shelf.c.id)),
 )
 _SHELVES = Statement(
-    select(shelf.c.id, shelf.c.size, shelf.c.place).where(shelf.c.account_id == bindparam("account"))
+    select(shelf.c.id, shelf.c.size + shelf.c.coming_size, shelf.c.place).where(
+        shelf.c.account_id == bindparam("account")
+    )
 )
 _FULL_SHELF = Statement(
     select(shelf.c.id).where(shelf.c.account_id == bindparam("account"), _HOLDS_WORDS).limit(1)

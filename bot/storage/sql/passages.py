@@ -8,29 +8,33 @@ import sqlite3
 from collections.abc import Sequence
 
 import numpy as np
-from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy import bindparam, delete, select
 
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.ports import Clock, Matrix
 from bot.knowledge.passage import NewPassage, Passage
 from bot.knowledge.ports import PassageSheet, StoredDocument
 from bot.storage.sql.database import Database
+from bot.storage.sql.passage_vectors import STAMP, are_stale, raise_version
 from bot.storage.sql.schema import document, passage, stamp, to_ms
 from bot.storage.sql.statements import Row, Statement, insert_into
 
-_STAMP = "knowledge"
-
-_VERSION = Statement(select(stamp.c.value).where(stamp.c.name == _STAMP))
-_RAISE_VERSION = Statement(
-    insert_into(stamp, "name", "value").on_conflict_do_update(
-        index_elements=[stamp.c.name], set_={"value": stamp.c.value + 1}
-    )
-)
+_VERSION = Statement(select(stamp.c.value).where(stamp.c.name == STAMP))
 _FIND = Statement(select(document.c.digest, document.c.app_id).where(document.c.name == bindparam("name")))
 _DELETE = Statement(delete(document).where(document.c.name == bindparam("name")))
 _INSERT = Statement(insert_into(document, "name", "digest", "at", "app_id"))
 _INSERT_PASSAGE = Statement(
-    insert_into(passage, "document_id", "position", "heading", "text", "model", "vector")
+    insert_into(
+        passage,
+        "document_id",
+        "position",
+        "heading",
+        "text",
+        "model",
+        "vector",
+        "coming_model",
+        "coming_vector",
+    )
 )
 _PASSAGES = Statement(
     select(passage.c.id, document.c.name, passage.c.heading, passage.c.text, document.c.app_id)
@@ -38,9 +42,7 @@ _PASSAGES = Statement(
     .order_by(passage.c.id)
 )
 _VECTORS = Statement(
-    select(passage.c.id, passage.c.vector)
-    .where(passage.c.model == bindparam("model"), func.length(passage.c.vector) == bindparam("size"))
-    .order_by(passage.c.id)
+    select(passage.c.id, passage.c.vector).where(passage.c.model == bindparam("model")).order_by(passage.c.id)
 )
 
 
@@ -56,11 +58,17 @@ class SqlPassages:
         return rows[0][0] if rows else 0
 
     async def passage_sheet(self, model_id: str, dimension: int) -> PassageSheet:
-        async with self._database.snapshot() as read:
-            version = await read(_VERSION)
-            passages = await read(_PASSAGES)
-            vectors = await read(_VECTORS, model=model_id, size=4 * dimension) if dimension else []
-        return await asyncio.to_thread(_sheet, version[0][0] if version else 0, passages, vectors, dimension)
+        """Without vectors while those of another kind answer: beside passages that have none of this, the others
+        would be found first whatever they say."""
+
+        def look(connection: sqlite3.Connection) -> tuple[int, list[Row], list[Row]]:
+            version = _VERSION.first(connection)
+            is_stale = not dimension or are_stale(connection, (model_id, dimension))
+            vectors = [] if is_stale else _VECTORS.rows(connection, model=model_id)
+            return version[0] if version else 0, _PASSAGES.rows(connection), vectors
+
+        version, passages, vectors = await self._database.view(look)
+        return await asyncio.to_thread(_sheet, version, passages, vectors, dimension)
 
     async def find_document(self, name: str) -> StoredDocument | None:
         rows = await self._database.read(_FIND, name=name)
@@ -80,11 +88,12 @@ class SqlPassages:
         Raises EmbedderUnavailable when `vectors` are no `(len(passages), d)` finite numbers, d > 0.
         """
         packed = await asyncio.to_thread(_pack, vectors, len(passages))
-        model = model_id if vectors is not None else ""
+        kind = (model_id, vectors.shape[1]) if vectors is not None and len(passages) else ("", 0)
         at = to_ms(self._clock.now())
 
         def replace(connection: sqlite3.Connection) -> None:
             _DELETE.run(connection, name=name)
+            is_coming = bool(kind[0]) and are_stale(connection, kind)
             document_id = _INSERT.run(connection, name=name, digest=digest, at=at, app_id=app_id).lastrowid
             connection.executemany(
                 _INSERT_PASSAGE.text,
@@ -94,8 +103,10 @@ class SqlPassages:
                         position=position,
                         heading=each.heading,
                         text=each.text,
-                        model=model,
-                        vector=packed[position],
+                        model="" if is_coming else kind[0],
+                        vector=None if is_coming else packed[position],
+                        coming_model=kind[0] if is_coming else "",
+                        coming_vector=packed[position] if is_coming else None,
                     )
                     for position, each in enumerate(passages)
                 ],
@@ -103,11 +114,6 @@ class SqlPassages:
             raise_version(connection)
 
         await self._database.write(replace)
-
-
-def raise_version(connection: sqlite3.Connection) -> None:
-    """In the transaction of every change of a document or a passage's vector."""
-    _RAISE_VERSION.run(connection, name=_STAMP, value=1)
 
 
 def _sheet(version: int, passages: Sequence[Row], vectors: Sequence[Row], dimension: int) -> PassageSheet:

@@ -23,7 +23,9 @@ from bot.storage.sql.statements import Statement, constant
 from identity.directory import key_of_group
 
 _IS_THERE = inbox.c.place == bindparam("place")
-_SHELVES = Statement(select(shelf.c.id, shelf.c.size).where(shelf.c.place == bindparam("place")))
+_SHELVES = Statement(
+    select(shelf.c.id, shelf.c.size + shelf.c.coming_size).where(shelf.c.place == bindparam("place"))
+)
 _OPEN = Statement(
     select(inbox.c.payload).where(
         _IS_THERE, inbox.c.state == constant("accepted"), inbox.c.payload.is_not(None)

@@ -1,119 +1,227 @@
-"""Drop all vectors, and give passages new ones; facts get theirs through `FactStore.add_vectors`.
+"""Making all vectors anew, with another model: what is left to do, and the change from the old ones to the new.
 
-Invariant: a text without its vector is still found by its words, so the bot serves meanwhile; what was
-dropped is noted in the database, so that an interrupted run goes on where it stopped.
+Invariant: old vectors stay until new ones take their place (`generations`, `passage_vectors`), so an interrupted run goes
+on where it stopped, and going back to the old model costs nothing. While any byte of vectors that were dropped may
+still lie in the file, a stamp says so.
 """
 
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 
-import numpy as np
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import and_, bindparam, func, not_, or_, select
 
 from bot.conversation.ports import Clock, Matrix
+from bot.conversation.scope import Scope
 from bot.knowledge.passage import Passage
-from bot.storage.sql import segments
+from bot.memory.fact import Fact
+from bot.renewal import Kind, Renewal
+from bot.storage.sql import generations, passage_vectors
 from bot.storage.sql.database import Database
-from bot.storage.sql.fact_reading import is_in_view
-from bot.storage.sql.passages import raise_version
-from bot.storage.sql.schema import document, fact, passage, shelf, to_ms
-from bot.storage.sql.shelves import REWRITTEN
+from bot.storage.sql.fact_reading import FACTS_BESIDES, is_in_view, read_fact
+from bot.storage.sql.generations import OF_OTHER_KINDS
+from bot.storage.sql.schema import account, fact, person, shelf, to_ms
+from bot.storage.sql.shelves import as_list
 from bot.storage.sql.stamps import REINDEX, drop_stamp, read_stamp, write_stamp
-from bot.storage.sql.statements import Statement, constant
+from bot.storage.sql.statements import Row, Statement, constant
 
-_SHELVES = Statement(select(shelf.c.id).where(shelf.c.size > constant(0)).order_by(shelf.c.id))
-_EMPTY_SHELF = Statement(
-    update(shelf)
-    .where(shelf.c.id == bindparam("shelf"))
-    .values(size=0, model="", dimension=0, version=shelf.c.version + REWRITTEN)
-)
-_UNMARK_FACTS = Statement(
-    update(fact).where(fact.c.shelf_id == bindparam("shelf"), fact.c.model != constant("")).values(model="")
-)
-_DROP_PASSAGES = Statement(
-    update(passage).where(passage.c.model != constant("")).values(model="", vector=None)
-)
-_COUNT_FACTS = Statement(select(func.count()).where(fact.c.model == constant(""), is_in_view()))
-_COUNT_PASSAGES = Statement(select(func.count()).select_from(passage).where(passage.c.model == constant("")))
-_WAITING_PASSAGES = Statement(
-    select(passage.c.id, document.c.name, passage.c.heading, passage.c.text)
-    .join_from(passage, document, document.c.id == passage.c.document_id)
-    .where(passage.c.model == constant(""), passage.c.id > bindparam("beyond"))
-    .order_by(passage.c.id)
+SHELVES_AT_ONCE = 50
+"""Emptied in one transaction: a few milliseconds of the writer's."""
+
+_STALE = Statement(
+    select(shelf.c.id, account.c.person_id, account.c.id, person.c.epoch, shelf.c.place)
+    .select_from(shelf)
+    .join(account, account.c.id == shelf.c.account_id)
+    .join(person, person.c.id == account.c.person_id)
+    .where(OF_OTHER_KINDS, shelf.c.id > bindparam("beyond"), account.c.parked_at.is_(None))
+    .order_by(shelf.c.id)
     .limit(bindparam("limit"))
 )
-_SET_VECTOR = Statement(
-    update(passage)
-    .where(passage.c.id == bindparam("passage"), passage.c.model == constant(""))
-    .values(model=bindparam("made_by"), vector=bindparam("numbers"))
+_PARKED = Statement(
+    select(shelf.c.id)
+    .join_from(shelf, account, account.c.id == shelf.c.account_id)
+    .where(OF_OTHER_KINDS, account.c.parked_at.is_not(None))
+    .limit(bindparam("limit"))
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """How many texts have no vector."""
-
-    facts: int
-    passages: int
+_SUPERFLUOUS = Statement(
+    # What was being made of a kind that is wanted no more.
+    select(shelf.c.id, shelf.c.side)
+    .where(
+        shelf.c.coming_model != constant(""),
+        or_(
+            not_(
+                and_(
+                    shelf.c.coming_model == bindparam("made_by"),
+                    shelf.c.coming_dimension == bindparam("numbers"),
+                )
+            ),
+            and_(shelf.c.model == bindparam("made_by"), shelf.c.dimension == bindparam("numbers")),
+        ),
+    )
+    .limit(bindparam("limit"))
+)
+_SHELVES = Statement(
+    select(shelf.c.id).where(or_(shelf.c.size > constant(0), shelf.c.coming_size > constant(0)))
+)
+_OLD = Statement(select(func.total(shelf.c.size), func.total(shelf.c.coming_size)).where(OF_OTHER_KINDS))
+_NEW = Statement(
+    select(func.total(shelf.c.size)).where(
+        shelf.c.model == bindparam("made_by"), shelf.c.dimension == bindparam("numbers")
+    )
+)
+_NEXT_MODEL = Statement(select(func.min(shelf.c.model)).where(shelf.c.model > bindparam("after")))
+_LEAST = Statement(select(func.min(shelf.c.dimension)).where(shelf.c.model == bindparam("made_by")))
+_MOST = Statement(select(func.max(shelf.c.dimension)).where(shelf.c.model == bindparam("made_by")))
+_LACKING = Statement(select(func.count()).where(fact.c.model == constant(""), is_in_view()))
 
 
 class SqlVectors:
-    """All vectors of a house, as one store."""
+    """`bot.renewal.VectorStore`: all vectors of a house, as one store."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
-    async def begin(self, *, again: bool) -> bool:
-        """Drop every vector, unless a run that did so was interrupted (`again` drops them all the same).
+    async def renewal(self, kind: Kind) -> Renewal | None:
+        """A few reads by index while nothing is to be made anew."""
+        made_by, numbers = kind
 
-        Returns whether an interrupted run goes on. Raises StoreUnavailable.
-        """
+        def look(connection: sqlite3.Connection) -> Renewal | None:
+            asked = {"made_by": made_by, "numbers": numbers}
+            models = _old_models(connection, kind)
+            models |= passage_vectors.old_models(connection, kind)
+            has_dropped = read_stamp(connection, REINDEX) is not None
+            if not models and not has_dropped:
+                return None
+            old, coming = _OLD.first(connection, **asked) or (0, 0)
+            new = _NEW.first(connection, **asked) or (0,)
+            passages, done = passage_vectors.count(connection, kind)
+            return Renewal(
+                old_models=tuple(sorted(models)),
+                facts_done=int(new[0] + coming),
+                facts_left=int(max(old - coming, 0)),
+                passages_done=done,
+                passages_left=passages - done,
+                is_begun=has_dropped or bool(new[0] + coming + done),
+            )
 
-        def is_under_way(connection: sqlite3.Connection) -> bool:
-            return read_stamp(connection, REINDEX) is not None
+        return await self._database.view(look)
 
-        if not again and await self._database.write(is_under_way):
-            return True
+    async def lacking(self) -> int:
+        rows = await self._database.read(_LACKING, now=to_ms(self._clock.now()))
+        return rows[0][0]
+
+    async def begin(self, kind: Kind) -> None:
+        made_by, numbers = kind
+
+        def drop(connection: sqlite3.Connection) -> int:
+            found = _SUPERFLUOUS.rows(connection, made_by=made_by, numbers=numbers, limit=SHELVES_AT_ONCE)
+            for shelf_id, side in found:
+                generations.drop_coming(connection, shelf_id, side)
+            if passage_vectors.drop_superfluous(connection, kind) or found:
+                write_stamp(connection, REINDEX, 1)
+            return len(found)
+
+        while await self._database.write(drop) == SHELVES_AT_ONCE:
+            pass
+
+    async def stale_scopes(self, kind: Kind, beyond: int, limit: int) -> tuple[tuple[int, Scope], ...]:
+        def look(connection: sqlite3.Connection) -> list[Row]:
+            if not _old_models(connection, kind):
+                return []
+            return _STALE.rows(connection, **_asked(kind), beyond=beyond, limit=limit)
+
+        return tuple(
+            (row[0], Scope(person=row[1], account=row[2], epoch=row[3], place=row[4]))
+            for row in await self._database.view(look)
+        )
+
+    async def facts_to_renew(
+        self, scope: Scope, kind: Kind, limit: int, but_for: Collection[int]
+    ) -> tuple[Scope, tuple[Fact, ...]]:
+        now_ms = to_ms(self._clock.now())
+
+        def look(connection: sqlite3.Connection) -> tuple[Scope, list[Row]]:
+            for known, own in generations.stale_shelves(connection, scope, kind):
+                held = as_list([*generations.coming_ids(connection, known.id, kind), *but_for])
+                rows = FACTS_BESIDES.rows(connection, shelf=known.id, held=held, now=now_ms, limit=limit)
+                if rows:
+                    return own, rows
+            return scope, []
+
+        owner, rows = await self._database.view(look)
+        return owner, tuple(map(read_fact, rows))
+
+    async def change_over(self, scope: Scope, kind: Kind, but_for: Collection[int]) -> bool:
+        now_ms = to_ms(self._clock.now())
+
+        def change(connection: sqlite3.Connection) -> bool:
+            has_changed = generations.change_over(connection, scope, kind, now_ms, but_for)
+            if has_changed:
+                write_stamp(connection, REINDEX, 1)
+            return has_changed
+
+        return await self._database.write(change)
+
+    async def passages_to_renew(self, kind: Kind, beyond: int, limit: int) -> tuple[Passage, ...]:
+        return await self._database.view(
+            lambda connection: passage_vectors.lacking(connection, kind, beyond, limit)
+        )
+
+    async def add_passage_vectors(self, ids: Sequence[int], vectors: Matrix, kind: Kind) -> None:
+        packed = passage_vectors.packed(vectors)
+        await self._database.write(
+            lambda connection: passage_vectors.add(connection, dict(zip(ids, packed, strict=True)), kind)
+        )
+
+    async def change_over_passages(self, kind: Kind, but_for: Collection[int]) -> bool:
+        def change(connection: sqlite3.Connection) -> bool:
+            has_changed = passage_vectors.change_over(connection, kind, but_for)
+            if has_changed:
+                write_stamp(connection, REINDEX, 1)
+            return has_changed
+
+        return await self._database.write(change)
+
+    async def drop_all(self) -> None:
+        """Every vector of the house: what has none is found by its words until it is embedded again."""
         for (each,) in await self._database.read(_SHELVES):
-            await self._database.write(lambda connection, each=each: _empty(connection, each))
+            await self._database.write(lambda connection, each=each: generations.empty(connection, each))
 
         def drop_passages(connection: sqlite3.Connection) -> None:
-            _DROP_PASSAGES.run(connection)
-            raise_version(connection)
+            passage_vectors.drop_all(connection)
             write_stamp(connection, REINDEX, 1)
 
         await self._database.write(drop_passages)
-        return False
 
-    async def finish(self) -> None:
+    async def finish(self, kind: Kind) -> None:
+        """What is parked is embedded when it comes back; until then nothing answers from it."""
+
+        def drop_parked(connection: sqlite3.Connection) -> int:
+            found = _PARKED.rows(connection, **_asked(kind), limit=SHELVES_AT_ONCE)
+            for (shelf_id,) in found:
+                generations.empty(connection, shelf_id)
+            return len(found)
+
+        while await self._database.write(drop_parked) == SHELVES_AT_ONCE:
+            pass
+        if await self._database.write(lambda connection: read_stamp(connection, REINDEX)) is None:
+            return
+        await self._database.quiesce_and_checkpoint()
         await self._database.write(lambda connection: drop_stamp(connection, REINDEX))
 
-    async def waiting(self) -> Waiting:
-        now = to_ms(self._clock.now())
-        async with self._database.snapshot() as read:
-            facts, passages = await read(_COUNT_FACTS, now=now), await read(_COUNT_PASSAGES)
-        return Waiting(facts=facts[0][0], passages=passages[0][0])
 
-    async def passages_without_vector(self, beyond: int, limit: int) -> tuple[Passage, ...]:
-        """Those with an id above `beyond`, by id."""
-        rows = await self._database.read(_WAITING_PASSAGES, beyond=beyond, limit=limit)
-        return tuple(Passage(id=row[0], document=row[1], heading=row[2], text=row[3]) for row in rows)
-
-    async def add_passage_vectors(self, ids: Sequence[int], vectors: Matrix, model_id: str) -> None:
-        """`vectors`: `(len(ids), d)`. A passage that was replaced meanwhile is left alone."""
-        packed = [row.tobytes() for row in np.asarray(vectors, dtype="<f4")]
-
-        def add(connection: sqlite3.Connection) -> None:
-            for each, numbers in zip(ids, packed, strict=True):
-                _SET_VECTOR.run(connection, passage=each, made_by=model_id, numbers=numbers)
-            raise_version(connection)
-
-        await self._database.write(add)
+def _old_models(connection: sqlite3.Connection, kind: Kind) -> set[str]:
+    """Of shelves of other kinds: from one model to the next by index, however many shelves there are."""
+    made_by, dimension = kind
+    found: set[str] = set()
+    after = ""
+    while (row := _NEXT_MODEL.first(connection, after=after)) is not None and row[0] is not None:
+        after = row[0]
+        ends = (_LEAST.first(connection, made_by=after), _MOST.first(connection, made_by=after))
+        if after != made_by or ends != ((dimension,), (dimension,)):
+            found.add(after)
+    return found
 
 
-def _empty(connection: sqlite3.Connection, shelf_id: int) -> None:
-    segments.drop(connection, shelf_id)
-    _UNMARK_FACTS.run(connection, shelf=shelf_id)
-    _EMPTY_SHELF.run(connection, shelf=shelf_id)
+def _asked(kind: Kind) -> dict[str, object]:
+    return {"made_by": kind[0], "numbers": kind[1]}

@@ -100,14 +100,21 @@ shelf = Table(
     Column("dimension", Integer, nullable=False),
     # As account.cleared_epoch, for work in this place alone.
     Column("cleared_epoch", Integer, nullable=False, server_default=text("0")),
+    # On which side of its segments these vectors lie; and how many of what kind are made on the other.
+    Column("side", Integer, nullable=False, server_default=text("0")),
+    Column("coming_size", Integer, nullable=False, server_default=text("0")),
+    Column("coming_dimension", Integer, nullable=False, server_default=text("0")),
+    Column("coming_model", Text, nullable=False, server_default=""),
     UniqueConstraint("account_id", "place"),
+    Index("ix_shelf_model", "model", "dimension"),
+    Index("ix_shelf_coming", "id", sqlite_where=literal_column("coming_model <> ''")),
     sqlite_autoincrement=True,
 )
 
 seg = Table(
     "seg",
     metadata,
-    Column("id", Integer, primary_key=True, autoincrement=False),  # shelf.id << 20 | n
+    Column("id", Integer, primary_key=True, autoincrement=False),  # shelf.id << 20 | side << 19 | n
     Column("meta", LargeBinary, nullable=False),  # capacity × (int64 fact id, int64 said_at in ms)
     Column("vecs", LargeBinary, nullable=False),  # capacity × dimension float32
 )
@@ -229,6 +236,11 @@ passage = Table(
     Column("text", Text, nullable=False),
     Column("model", Text, nullable=False),  # "" while it has no vector
     Column("vector", LargeBinary),  # (d,) float32
+    # As `model` and `vector`, of another model, until every passage has one.
+    Column("coming_model", Text, nullable=False, server_default=""),
+    Column("coming_vector", LargeBinary),
+    Index("ix_passage_model", "model"),
+    Index("ix_passage_coming", "id", sqlite_where=literal_column("coming_model <> ''")),
     sqlite_autoincrement=True,
 )
 

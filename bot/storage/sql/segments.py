@@ -3,6 +3,8 @@
 Invariant: slot s of a shelf lies at one place, a pure function of s; slots 0 to `shelf.size` - 1 are
 filled, in the order they were stored. All functions run inside the caller's transaction.
 
+A shelf has two sides, 0 and 1: vectors of two models never share one. Which side answers, `shelf.side` says.
+
 One row per vector takes 8 to 20 times as long to load. The first segments are small, so that the many people
 with three facts cost little, and a full one is half a megabyte, so that no write is long.
 """
@@ -16,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import bindparam, delete, select
 
-from bot.conversation.errors import StoreUnavailable
+from bot.conversation.errors import StoreUnavailable, VectorsOfAnotherModel
 from bot.conversation.ports import Matrix
 from bot.storage.sql.schema import seg
 from bot.storage.sql.statements import Statement, insert_into
@@ -25,7 +27,8 @@ STARTS = (0, 4, 20, 84, 340)
 """First slots of segments 0 to 4: capacities 4, 16, 64, 256. From segment 3 on each holds 256."""
 FULL = 256
 SHELF_BITS = 20
-"""A segment's id is shelf << 20 | n: a shelf's segments lie together in the table, in order."""
+"""A segment's id is shelf << 20 | side << 19 | n: a shelf's segments lie together in the table, in order."""
+SIDE_BITS = 19
 META_BYTES = 16
 """int64 fact id, int64 said_at in milliseconds; little-endian."""
 FLOAT_BYTES = 4
@@ -72,20 +75,20 @@ def capacity(number: int) -> int:
     return STARTS[number + 1] - STARTS[number] if number < 3 else FULL
 
 
-def append(connection: sqlite3.Connection, shelf: int, size: int, rows: PackedRows) -> int:
+def append(connection: sqlite3.Connection, shelf: int, size: int, rows: PackedRows, side: int = 0) -> int:
     """Fill the slots from `size` on. Returns the new size, which the caller notes in `shelf.size`."""
     done = 0
     total = len(rows.fact_ids)
     while done < total:
         number, offset = locate(size + done)
         part = rows.at(slice(done, min(total, done + capacity(number) - offset)))
-        _put(connection, (shelf << SHELF_BITS) | number, capacity(number), offset, part)
+        _put(connection, _id(shelf, side, number), capacity(number), offset, part)
         done += len(part.fact_ids)
     return size + total
 
 
 def load(
-    connection: sqlite3.Connection, shelf: int, size: int, dimension: int, *, since: int = 0
+    connection: sqlite3.Connection, shelf: int, size: int, dimension: int, *, since: int = 0, side: int = 0
 ) -> PackedRows:
     """The rows of a shelf from slot `since` on.
 
@@ -93,17 +96,21 @@ def load(
     of rows at once are given back to the system and faulted in again at each load, which costs more than
     reading them.
 
-    Raises StoreUnavailable when the segments do not hold what `shelf.size` promises.
+    Raises StoreUnavailable when the segments do not hold what `shelf.size` promises, VectorsOfAnotherModel when
+    they are of another dimension.
     """
     rows = empty(size - since, dimension)
     number, offset = locate(since)
     filled = 0
-    for segment, meta in _META.rows(connection, first=(shelf << SHELF_BITS) | number, end=_end(shelf)):
+    wanted = {"first": _id(shelf, side, number), "end": _end(shelf, side)}
+    for segment, meta in _META.rows(connection, **wanted):
         count = min(len(meta) // META_BYTES - offset, size - since - filled)
         part = slice(filled, filled + count)
         pairs = np.frombuffer(meta, "<i8", 2 * count, offset * META_BYTES).reshape(count, 2)
         rows.fact_ids[part], rows.said_at[part] = pairs[:, 0], pairs[:, 1]
         with connection.blobopen(seg.name, "vecs", segment, readonly=True) as blob:
+            if len(blob) * META_BYTES != len(meta) * dimension * FLOAT_BYTES:
+                raise VectorsOfAnotherModel(f"shelf {shelf} holds no vectors of {dimension} numbers")
             blob.seek(offset * dimension * FLOAT_BYTES)
             numbers = np.frombuffer(blob.read(count * dimension * FLOAT_BYTES), "<f4")
         rows.matrix[part] = numbers.reshape(count, dimension)
@@ -114,27 +121,44 @@ def load(
 
 
 def rewrite_without(
-    connection: sqlite3.Connection, shelf: int, size: int, dimension: int, gone: Sequence[int]
+    connection: sqlite3.Connection,
+    shelf: int,
+    size: int,
+    dimension: int,
+    gone: Sequence[int],
+    side: int = 0,
 ) -> int:
     """Take the rows of these facts out, closing the gaps. Returns the new size.
 
     Segments before the first such row are left alone; of the others no byte survives, if the
     connection has `secure_delete` on.
     """
-    rows = load(connection, shelf, size, dimension)
+    rows = load(connection, shelf, size, dimension, side=side)
     stays = ~np.isin(rows.fact_ids, np.asarray(gone, dtype=np.int64))
     if bool(stays.all()):
         return size
     number, offset = locate(int(np.argmin(stays)))
     start = int(np.argmin(stays)) - offset
     tail = rows.at(slice(start, None)).at(stays[start:])
-    _DELETE.run(connection, first=(shelf << SHELF_BITS) | number, end=_end(shelf))
-    return append(connection, shelf, start, tail)
+    _DELETE.run(connection, first=_id(shelf, side, number), end=_end(shelf, side))
+    return append(connection, shelf, start, tail, side)
+
+
+def fact_ids(connection: sqlite3.Connection, shelf: int, size: int, side: int) -> list[int]:
+    """Whose vectors a side holds, in the order of their slots; no vector is read."""
+    wanted = {"first": _id(shelf, side, 0), "end": _end(shelf, side)}
+    metas = b"".join(row[1] for row in _META.rows(connection, **wanted)) if size else b""
+    return np.frombuffer(metas, "<i8", 2 * size)[::2].tolist()
 
 
 def drop(connection: sqlite3.Connection, shelf: int) -> None:
-    """Delete all segments of a shelf. The caller sets `shelf.size` to 0."""
-    _DELETE.run(connection, first=shelf << SHELF_BITS, end=_end(shelf))
+    """Delete all segments of a shelf, of both sides. The caller sets `shelf.size` and `shelf.coming_size` to 0."""
+    _DELETE.run(connection, first=_id(shelf, 0, 0), end=_end(shelf, 1))
+
+
+def drop_side(connection: sqlite3.Connection, shelf: int, side: int) -> None:
+    """Delete the segments of one side."""
+    _DELETE.run(connection, first=_id(shelf, side, 0), end=_end(shelf, side))
 
 
 def merged(shelves: Sequence[PackedRows], dimension: int, gone: NDArray[np.int64]) -> PackedRows:
@@ -151,9 +175,13 @@ def merged(shelves: Sequence[PackedRows], dimension: int, gone: NDArray[np.int64
     )
 
 
-def _end(shelf: int) -> int:
-    """The id above those of a shelf's segments."""
-    return (shelf + 1) << SHELF_BITS
+def _id(shelf: int, side: int, number: int) -> int:
+    return (shelf << SHELF_BITS) | (side << SIDE_BITS) | number
+
+
+def _end(shelf: int, side: int) -> int:
+    """The id above those of a side's segments."""
+    return _id(shelf, side, 0) + (1 << SIDE_BITS)
 
 
 def _without(rows: PackedRows, gone: NDArray[np.int64]) -> PackedRows:

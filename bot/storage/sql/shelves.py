@@ -73,7 +73,15 @@ def as_list(ids: Iterable[int]) -> str:
 
 COVERED_SHELVES = Statement(
     covered(
-        person.c.epoch, shelf.c.id, shelf.c.version, shelf.c.size, shelf.c.model, shelf.c.dimension
+        person.c.epoch,
+        shelf.c.id,
+        shelf.c.version,
+        shelf.c.size,
+        shelf.c.model,
+        shelf.c.dimension,
+        shelf.c.side,
+        shelf.c.coming_size,
+        shelf.c.coming_dimension,
     ).order_by(shelf.c.id)
 )
 
@@ -87,6 +95,11 @@ class CoveredShelf:
     size: int
     model: str
     dimension: int
+    side: int
+    """Where those vectors lie."""
+    coming_size: int
+    """Vectors of another kind on the other side."""
+    coming_dimension: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +129,16 @@ class Covered:
 def read_covered(rows: list[Row]) -> Covered:
     """From the rows of COVERED_SHELVES."""
     shelves = tuple(
-        CoveredShelf(id=row[1], version=row[2], size=row[3], model=row[4], dimension=row[5])
+        CoveredShelf(
+            id=row[1],
+            version=row[2],
+            size=row[3],
+            model=row[4],
+            dimension=row[5],
+            side=row[6],
+            coming_size=row[7],
+            coming_dimension=row[8],
+        )
         for row in rows
         if row[1] is not None
     )

@@ -16,7 +16,7 @@ from bot.conversation.scope import Scope
 from bot.memory.fact import ForgetReceipt
 from bot.memory.sought import Sought, codes_in
 from bot.storage.forget_ledger import ForgetLedger
-from bot.storage.sql import derived, segments
+from bot.storage.sql import derived
 from bot.storage.sql.forgetting import (
     DELETE_CONFIRMATIONS,
     HAS_WORDS,
@@ -24,9 +24,10 @@ from bot.storage.sql.forgetting import (
     drop_kept_for_retries,
     forget_answered,
 )
+from bot.storage.sql.generations import forget_vectors
 from bot.storage.sql.noting import note_facts
-from bot.storage.sql.schema import delivery, fact, inbox, shelf, turn
-from bot.storage.sql.shelves import COVERED_SHELVES, REWRITTEN, as_list, asked, listed, read_covered
+from bot.storage.sql.schema import delivery, fact, inbox, turn
+from bot.storage.sql.shelves import COVERED_SHELVES, as_list, asked, listed, read_covered
 from bot.storage.sql.statements import Statement
 from bot.storage.sql.superseding import bridge
 from bot.storage.sql.under_way import UnderWay
@@ -45,11 +46,6 @@ _CHOSEN = Statement(
             )
         ),
     )
-)
-_SHRINK = Statement(
-    update(shelf)
-    .where(shelf.c.id == bindparam("shelf"))
-    .values(size=bindparam("size"), version=shelf.c.version + REWRITTEN)
 )
 _DELETE_FACTS = Statement(delete(fact).where(fact.c.id.in_(listed("ids"))))
 _SAID = Statement(
@@ -142,9 +138,7 @@ def _forget_vectors(connection: sqlite3.Connection, scope: Scope, chosen: Sequen
     for each in read_covered(COVERED_SHELVES.rows(connection, **asked(scope))).shelves:
         gone = [forgotten.id for forgotten in chosen if forgotten.shelf == each.id]
         if gone:
-            size = segments.rewrite_without(connection, each.id, each.size, each.dimension, gone)
-            _SHRINK.run(connection, shelf=each.id, size=size)
-            vectors += each.size - size
+            vectors += forget_vectors(connection, each, gone)
     return vectors
 
 

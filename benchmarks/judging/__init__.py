@@ -1,0 +1,1 @@
+"""Training of the small heads that judge what is kept."""

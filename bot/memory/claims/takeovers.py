@@ -1,0 +1,48 @@
+"""What takes what's place though no value is named twice: 「我在联想做测试」 and 「跳到小米去了」.
+
+Invariant: pure; linear. Both clauses are of one owner and in their form; the earlier said how it is, the later how it is
+now.
+"""
+
+import re
+from functools import cache
+from importlib.resources import files
+
+_ADDS = re.compile(r"也(?!不|没)|还(?!是|没|不|清|完)|另外|同时|打算|计划|准备|想(?!开)|可能|如果")
+_NONE = "none"
+"""Its topic is what the earlier clause says there is none of."""
+_LACKED = re.compile(r"没(?:有)?(?:来得及)?(?:办|买|找|养|考|拿|装)?([^,.了]{1,4}?)(?:下来|好|到)?$")
+
+
+_NAMED = re.compile(r"^(?:我的?)?(?P<o>[^,.]{2,5}?)(?:不学了|放弃了|治好|好了|退课|退游|卸载|不玩了)")
+_ANY = re.compile(r"病|睡眠|血糖|血压|药|现在|已经|都|终于|身体|完全|全|基本")
+"""Of no one thing."""
+
+
+def takes_topic(new: str, old: str) -> bool:
+    """Both are clauses in their form, of the same owner; `old` was not past when it was said."""
+    if _ADDS.search(new):
+        return False
+    named = _NAMED.match(new)
+    if named is not None and not _ANY.search(named["o"]) and set(named["o"]).isdisjoint(old):
+        return False
+    for topic, before, after in _topics():
+        if before.search(old) and after.search(new) and (topic != _NONE or _is_lacked(new, old)):
+            return True
+    return False
+
+
+def _is_lacked(new: str, old: str) -> bool:
+    found = _LACKED.search(old)
+    return found is not None and found[1] in new
+
+
+@cache
+def _topics() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
+    """The table, read once."""
+    found: list[tuple[str, re.Pattern[str], re.Pattern[str]]] = []
+    for line in files("bot.memory.claims").joinpath("takeovers.txt").read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            topic, before, after = line.split("; ", 2)
+            found.append((topic, re.compile(before), re.compile(after)))
+    return tuple(found)

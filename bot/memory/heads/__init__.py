@@ -1,0 +1,1 @@
+"""Small learned heads over the vectors of the embedded embedder."""

@@ -1,0 +1,120 @@
+"""The clauses of a message that may become facts, by patterns.txt.
+
+Invariant: what is returned is a part of `clauses_of`, in its order.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from bot.memory.clauses import Clause, clauses_of, is_order, is_reported, is_supposed, without_lead
+from bot.memory.never.links import has_link
+from bot.memory.never.secrets import is_secret
+from bot.memory.normalise import normalise
+
+MESSAGE, ONWARD, CLAUSE = "message", "onward", "clause"
+PLANTED = frozenset(
+    (
+        "hidden",
+        "quoted",
+        "record",
+        "spoken",
+        "forwarded",
+        "instruction",
+        "authority",
+        "bot",
+        "recalled",
+        "link",
+        "order",
+    )
+)
+"""Kinds that are not kept either when the person asks to have them remembered."""
+
+SUPPOSED = "supposed"
+_HABIT = re.compile(r"习惯|一般|平时|从来|都会|每次")
+"""「要是下雨我一般不骑车」 says what is so."""
+
+_LATELY = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Barred:
+    """Why something is no fact, and how far that reaches."""
+
+    kind: str
+    reach: str
+
+
+def barred(text: str) -> Barred | None:
+    """What bars a whole message. None: its clauses are to be looked at."""
+    if has_link(text):
+        return Barred(kind="link", reach=MESSAGE)
+    return _first(text, (MESSAGE,))
+
+
+@lru_cache(_LATELY)
+def own_clauses(text: str, *, is_asked: bool = False) -> tuple[Clause, ...]:
+    """The statements of a message that are the person's own and meant; no questions among them. One that follows
+    on something left out begins anew.
+
+    `is_asked`: they asked to have it remembered; then only what is planted, orders and links are left out.
+    """
+    found = barred(text)
+    if found is not None and _counts(found.kind, is_asked=is_asked):
+        return ()
+    kept: list[Clause] = []
+    is_lost = is_apart = False
+    is_habit = _HABIT.search(normalise(text)) is not None
+    for clause in clauses_of(text):
+        is_lost = is_lost and not clause.begins_sentence
+        reason = _reason(clause.text, is_asked=is_asked)
+        if reason is not None and reason.kind == SUPPOSED and is_habit:
+            reason = None
+        is_lost = is_lost or (reason is not None and reason.reach == ONWARD)
+        if reason is None and not is_lost and not clause.is_question:
+            kept.append(replace(clause, begins_sentence=clause.begins_sentence or is_apart))
+            is_apart = False
+        else:
+            is_apart = True
+    return tuple(kept)
+
+
+def _reason(said: str, *, is_asked: bool) -> Barred | None:
+    text = without_lead(said)
+    if is_order(text):
+        return Barred(kind="order", reach=ONWARD)
+    found = _first(text, (ONWARD, CLAUSE))
+    if found is not None and _counts(found.kind, is_asked=is_asked):
+        return found
+    if is_asked:
+        return None
+    if is_secret(text):
+        return Barred(kind="secret", reach=ONWARD)
+    if is_reported(said):
+        return Barred(kind="hearsay", reach=CLAUSE)
+    return Barred(kind=SUPPOSED, reach=CLAUSE) if is_supposed(text) else None
+
+
+def _counts(kind: str, *, is_asked: bool) -> bool:
+    return kind in PLANTED or not is_asked
+
+
+def _first(text: str, reaches: tuple[str, ...]) -> Barred | None:
+    normal = normalise(text)
+    for barring, is_raw, words in _patterns():
+        if barring.reach in reaches and words.search(text if is_raw else normal):
+            return barring
+    return None
+
+
+@cache
+def _patterns() -> tuple[tuple[Barred, bool, re.Pattern[str]], ...]:
+    """The table, read once."""
+    found: list[tuple[Barred, bool, re.Pattern[str]]] = []
+    for line in files("bot.memory.never").joinpath("patterns.txt").read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            reach, kind, words = line.split("; ", 2)
+            is_raw = words.startswith("raw ")
+            found.append((Barred(kind=kind, reach=reach), is_raw, re.compile(words.removeprefix("raw "))))
+    return tuple(found)

@@ -1,0 +1,40 @@
+"""Which memories tell of a time, though they were said at another: 「国庆去了三亚」 said on the ninth.
+
+Invariant: pure; a memory's own words about time are read as meant when it was said.
+"""
+
+from datetime import timedelta
+
+import numpy as np
+
+from bot.memory.fact import Fact
+from bot.memory.lexical import FactIndex
+from bot.memory.searched import Rows
+from bot.memory.time_zh import TimeSpan, Window, find_times
+
+AROUND = timedelta(days=31)
+"""What is told of a time is told within a month of it: further away 「上周」 and 「国庆」 mean others."""
+MOST_READ = 300
+"""Memories, those said the soonest after the time first: reading one takes up to 0.5 ms."""
+
+
+def rows_telling_of(index: FactIndex, window: Window) -> Rows:
+    """Of memories said outside the window."""
+    near = index.said_about(window, AROUND)
+    is_after = index.said_at[near] >= window.end.timestamp()
+    after: list[int] = near[is_after].tolist()
+    before: list[int] = near[~is_after][::-1].tolist()
+    read = [*after, *before][:MOST_READ]
+    return np.array([row for row in sorted(read) if tells_of(index.facts[row], window)], np.intp)
+
+
+def tells_of(fact: Fact, window: Window) -> bool:
+    """Whether a time it names lies in the window, whole."""
+    return any(_lies_in(span, window) for span in find_times(fact.text, fact.said_at))
+
+
+def _lies_in(span: TimeSpan, window: Window) -> bool:
+    return any(
+        told is not None and window.start <= told.start and told.end <= window.end
+        for told in (span.window, span.earlier)
+    )
