@@ -177,6 +177,9 @@ def _asked_time(question: Question) -> tuple[str, ...]:
     shown = {turn.id for turn in question.short_term}
     said = [turn for turn in question.said if turn.id not in shown]
     if not (question.facts or question.group_facts or question.said):
+        # What is pointed at was found: that nothing was said then would deny it.
+        if question.meant:
+            return ()
         return (f"{meant}在这段时间里没有记下的内容。",)
     of_then = (
         "这段时间说的" if asked.is_said or asked.sessions_back else "这段时间说的，和别的时候讲到这段时间的"
