@@ -119,7 +119,10 @@ class Metrics:
         )
         self.index_sql_drift.set(UNKNOWN)
         self.reembedded = Counter(
-            "jide_reembedded_total", "Texts embedded anew after a change of model", ["kind"], registry=registry
+            "jide_reembedded_total",
+            "Texts embedded anew after a change of model",
+            ["kind"],
+            registry=registry,
         )
         for kind in ("fact", "passage"):
             self.reembedded.labels(kind)

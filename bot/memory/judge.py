@@ -16,17 +16,17 @@ from typing import Protocol
 import re2
 
 from bot.conversation.errors import ModelRefused
-from bot.conversation.lexical import bigram_terms
 from bot.conversation.masking import mask_secrets
 from bot.conversation.ports import ChatLine, ChatModel, Vector
 from bot.memory.clauses import clauses_of, is_order
-from bot.memory.content_words import codes, content_terms
+from bot.memory.content_words import content_terms
 from bot.memory.explicit import explicit_memory, facts_of_explicit
 from bot.memory.fact import FactKind, NewFact
+from bot.memory.grounding import is_grounded
 from bot.memory.heads.keeping import KeepHead
 from bot.memory.judgement_format import JUDGEMENT_SCHEMA, ReadEntity, ReadFact, ReadJudgement, read_judgement
 from bot.memory.never import own_clauses
-from bot.memory.normalise import normalise, searchable
+from bot.memory.normalise import normalise
 from bot.memory.questions import is_question
 from bot.memory.statements import asked_facts, distinct, new_fact, sort_of, stated_facts, statements_of
 from bot.memory.stating import stated
@@ -68,11 +68,6 @@ _MASHED = re.compile(
 )
 """One key or a few again and again, a bare number, keys beside each other: without what was asked before it, it
 states nothing."""
-_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
-
-GROUNDED_SHARE = 0.35
-"""Of a fact's character pairs, how many the person must have written. 「我叫李四」 for 「我叫张三」 has a third;
-a true fact put into the third person (「用户住在杭州」) has two fifths."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +246,7 @@ def _is_sound(fact: str, said: str, *, is_group: bool) -> bool:
         return False
     if is_group and is_about_others(fact):
         return False
-    return _is_grounded(fact, _own_words(said, is_group=is_group))
+    return is_grounded(fact, _own_words(said, is_group=is_group))
 
 
 def _own_words(said: str, *, is_group: bool) -> str:
@@ -259,14 +254,3 @@ def _own_words(said: str, *, is_group: bool) -> str:
     if is_group:
         return "，".join(each.text for each in statements_of(said, is_group=True))
     return "，".join(clause.text for clause in own_clauses(said))
-
-
-def _is_grounded(fact: str, said: str) -> bool:
-    """Said for the most part, and every code in it was said: a model must not make up names or ids.
-
-    A year may come from a date the model wrote out.
-    """
-    invented = {code for code in codes(fact) - codes(said) if not _YEAR.fullmatch(code)}
-    terms = set(bigram_terms(searchable(fact)))
-    shared = terms & set(bigram_terms(searchable(said)))
-    return not invented and bool(terms) and len(shared) / len(terms) >= GROUNDED_SHARE

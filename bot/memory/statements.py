@@ -14,7 +14,9 @@ from bot.memory.clauses import Clause, is_first_person, is_request, without_lead
 from bot.memory.fact import FactKind, NewFact
 from bot.memory.never import own_clauses
 from bot.memory.normalise import normalise
+from bot.memory.references.reading import simplified
 from bot.memory.third_parties import is_about_others
+from bot.memory.unfinished import is_unfinished
 
 LIFETIMES = {
     FactKind.TRANSACTION: timedelta(days=180),
@@ -171,7 +173,7 @@ def expires_at(kind: FactKind, said_at: datetime) -> datetime | None:
 
 def sort_of(text: str) -> tuple[FactKind, float] | None:
     """Kind and importance (0 to 1) of a statement by its words. None: nothing says."""
-    normal = normalise(text)
+    normal = simplified(normalise(text))
     return next(((kind, weight) for kind, weight, words in _SORTS if words.search(normal)), None)
 
 
@@ -200,7 +202,7 @@ def statements_of(text: str, *, is_group: bool) -> tuple[Statement, ...]:
     """All that a person states in a message; in a group only what they say of themselves."""
     found: list[Statement] = []
     for each in _grouped(own_clauses(text)):
-        if is_group and not _is_of_oneself(each):
+        if is_unfinished(each.text) or (is_group and not _is_of_oneself(each)):
             continue
         sort = (sort_of(each.text) or sort_of_claims(each.text)) if each.is_own else None
         found.append(Statement(text=each.text, sort=sort))

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -155,7 +156,7 @@ async def test_a_third_model_takes_the_place_of_the_second(stage: Stage, new: Sa
     assert await held(stage, account.scope(""), third) == MANY
 
 
-def shelf(stage: Stage) -> tuple[object, ...]:
+def shelf(stage: Stage) -> tuple[Any, ...]:
     with closing(sqlite3.connect(stage.database.path)) as connection:
         return connection.execute(
             "SELECT size, model, dimension, coming_size, coming_model FROM shelf"

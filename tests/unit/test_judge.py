@@ -351,3 +351,29 @@ def test_the_operators_prompt_replaces_ours(tmp_path) -> None:  # type: ignore[n
     (tmp_path / "judge.md").write_text("只记名字", "utf-8")
     assert load_judge_prompt(tmp_path) == "只记名字"
     assert load_judge_prompt(tmp_path / "missing") == load_judge_prompt()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "那个单号",
+        "单号",
+        "我的地址",
+        "我叫",
+        "我是",
+        "我喜欢",
+        "您忘了吗，我的地址",
+        "我的电话呢",
+        "我住",
+        "我的妈呀",
+    ],
+)
+async def test_what_is_begun_and_not_finished_states_nothing(text: str) -> None:
+    judged = await RuleJudge().judge(text, NOW, is_group=False)
+    assert [fact.text for fact in judged.facts] == []
+
+
+@pytest.mark.parametrize("text", ["我姓王", "我怀孕了", "我的鞋码是42", "我對花生過敏"])
+async def test_short_statements_are_finished(text: str) -> None:
+    judged = await RuleJudge().judge(text, NOW, is_group=False)
+    assert [fact.text for fact in judged.facts] == [text]

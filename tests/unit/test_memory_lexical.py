@@ -110,9 +110,10 @@ def test_what_was_forgotten_or_said_again_is_read_anew() -> None:
     index = FactIndex(facts)
     without = FactIndex([*facts[:50], *facts[51:]], index)
     assert without.exact_matches("A357").sum() == 0
-    again = replace(facts[0], said_again_at=facts[0].said_at + timedelta(days=3))
+    later = facts[0].said_at + timedelta(days=3)
+    again = replace(facts[0], said_again_at=later)
     raised = FactIndex([again, *facts[1:]], index)
-    assert raised.last_said_at[0] == again.said_again_at.timestamp()
+    assert raised.last_said_at[0] == later.timestamp()
     assert raised.facts[0] is again
 
 

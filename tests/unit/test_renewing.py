@@ -61,8 +61,10 @@ class Waiting:
         self.asked.append(limit)
         return scope, tuple(self.left[:limit])
 
-    async def add_vectors(self, scope: Scope, ids: Sequence[int], vectors: Matrix, model_id: str) -> None:
-        self.left = [fact for fact in self.left if fact.id not in ids]
+    async def add_vectors(
+        self, scope: Scope, fact_ids: Sequence[int], vectors: Matrix, model_id: str
+    ) -> None:
+        self.left = [fact for fact in self.left if fact.id not in fact_ids]
 
     async def change_over(self, scope: Scope, kind: Kind, but_for: Collection[int]) -> bool:
         self.has_changed = not self.left
