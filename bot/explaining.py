@@ -16,6 +16,7 @@ from bot.memory.ports import TurnWindow
 from bot.memory.query import Queries
 from bot.memory.recall import Recall
 from bot.memory.trace import Trace, Traced
+from bot.noting import Looked
 from bot.pointing import Pointed, Pointing
 
 MOST_CLOSED = 100
@@ -70,17 +71,23 @@ class Explaining:
         recent = (await self._window.recent(scope)).turns
         pointed = await self._pointing.read(text, at, scope, recent)
         query = await self._queries.of(pointed.query, pointed.talk)
-        trace = await self._recall.trace(
-            scope,
+        looked = Looked(scope=scope, query=query, k=pointed.k, window=pointed.window)
+        trace = await self.trace(looked)
+        return Explained(text=text, pointed=pointed, budget_tokens=self._budget_tokens, trace=trace)
+
+    async def trace(self, looked: Looked) -> Trace:
+        """A search that was made, once more with all that is weighed. Raises StoreUnavailable."""
+        query = looked.query
+        return await self._recall.trace(
+            looked.scope,
             query.text,
-            pointed.k,
+            looked.k,
             query.vector,
-            pointed.window,
+            looked.window,
             query.talk,
             budget_tokens=self._budget_tokens,
-            closed=await self._closed.closed_facts(scope, MOST_CLOSED),
+            closed=await self._closed.closed_facts(looked.scope, MOST_CLOSED),
         )
-        return Explained(text=text, pointed=pointed, budget_tokens=self._budget_tokens, trace=trace)
 
 
 def as_document(explained: Explained) -> dict[str, object]:

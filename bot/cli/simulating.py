@@ -4,7 +4,6 @@ Invariant: it speaks to the bot's public port as the platform would, with the to
 of the try-out account, and knows nothing of what is behind it.
 """
 
-import hashlib
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from bot.conversation.message import PLAYGROUND
 from bot.secrets_file import read_tryout
 from bot.settings import Settings
 from bot.settings_source import read_settings
-from simulators.onebot import HandshakeRefused, OneBotClient
+from simulators.onebot import HandshakeRefused, OneBotClient, number_of
 from simulators.wechat import (
     AccountType,
     ScenarioError,
@@ -141,7 +140,7 @@ async def say_on_onebot(text: str, name: str, group: int) -> None:
     await _check_alive(settings)
     try:
         async with OneBotClient(url, self_id=SELF_ID, access_token=token) as client:
-            user = qq_number_of(name)
+            user = number_of(name)
             if group:
                 await client.say_group(group, user, text, nickname=name)
             else:
@@ -151,13 +150,6 @@ async def say_on_onebot(text: str, name: str, group: int) -> None:
         raise StoreUnavailable(f"机器人拒绝了连接（{error.status}）：核对 ONEBOT__ACCESS_TOKEN") from error
     except TimeoutError:
         typer.echo("（没有回复）")
-
-
-def qq_number_of(name: str) -> int:
-    """A stable QQ number for a made-up name; a number is itself."""
-    if name.isdecimal():
-        return int(name)
-    return 10_000_000 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) % 90_000_000
 
 
 def _host(settings: Settings) -> str:

@@ -25,7 +25,7 @@ from bot.container.models import Models
 from bot.container.recalling import Recalling
 from bot.container.stores import Stores
 from bot.conversation.message import AccountKey
-from bot.conversation.ports import Clock
+from bot.conversation.ports import ChatModel, Clock
 from bot.conversation.wording import Wording
 from bot.dressing import Dressing
 from bot.erasing import Erasing
@@ -51,6 +51,8 @@ from bot.metering import MeteredJudge
 from bot.metrics import Metrics
 from bot.pacing import Pace
 from bot.persona import Personas
+from bot.playground.answering import PlayedAnswerer
+from bot.playground.stub_model import StubModel
 from bot.quick_replies import QuickReplies
 from bot.reactions import Reactions
 from bot.recollection import Recollection
@@ -275,13 +277,23 @@ class Assembly:
         )
 
     def _answerer(self) -> Answerer:
-        if self.models.chat is None:
-            return self.extractive
+        chat = self.models.chat
+        ordinary = (
+            self.extractive if chat is None else self._model_answerer(chat, self.models.vision, self.alerts)
+        )
+        if not self.settings.has_playground:
+            return ordinary
+        stub = self._model_answerer(StubModel(self.wording))
+        return PlayedAnswerer(ordinary=ordinary, stub=stub)
+
+    def _model_answerer(
+        self, model: ChatModel, vision: ChatModel | None = None, alerts: Alerts | None = None
+    ) -> Answerer:
         return ModelAnswerer(
-            model=self.models.chat,
-            vision=self.models.vision,
+            model=model,
+            vision=vision,
             fallback=self.extractive,
-            alerts=self.alerts,
+            alerts=alerts,
             wording=self.wording,
             template=load_template(self.settings.data_folder / "prompts"),
         )
