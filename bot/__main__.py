@@ -39,7 +39,13 @@ def main() -> None:
         sys.exit(2)
     import nonebot
 
-    nonebot.run(access_log=False, timeout_graceful_shutdown=STOP_SECONDS, log_level="warning")
+    nonebot.run(
+        access_log=False,
+        timeout_graceful_shutdown=STOP_SECONDS,
+        log_level="warning",
+        # A QQ client is on this machine or beside it, and its frames are a few hundred bytes.
+        ws_per_message_deflate=False,
+    )
 
 
 def _check_port(settings: Settings) -> None:

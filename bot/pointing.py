@@ -93,16 +93,9 @@ class Pointing:
         stored = await self._entities.seen(scope, LOOKED_AT if points or asked else LIVE_ENTITIES)
         # A turn's worker may not have come to it yet; of older ones only where somebody points at them.
         seen = seen_lately(stored, recent if points else recent[-1:], await self._products())
-        then = _of_time(seen, asked)
         query = asked.rest if asked is not None else text
         query = f"{recent[-1].question} {query}" if blames and recent else query
-        found = _understood(text, seen, recent, at) if points and asked is None else None
-        if points and asked is not None:
-            found = _understood(text, then, recent, at)
-            # 「上周三买的那单」 may have been told later; 「上周三说的那单」 was not.
-            # What was promised binds whenever it was said.
-            is_bound = asked.is_said and not points_at_promise(text)
-            found = found if found is not None or is_bound else _understood(text, seen, recent, at)
+        found, asked = _found(text, at, recent, seen, asked) if points else (None, asked)
         words, meant = "", ()
         match found:
             case Resolved():
@@ -118,7 +111,7 @@ class Pointing:
             is_reproach=blames,
             words=words,
             meant=meant,
-            entities=live_entities(then),
+            entities=live_entities(_of_time(seen, asked)),
             talk="" if found or asked or blames else talk_of(text, at, recent),
             asked=asked,
         )
@@ -127,6 +120,21 @@ class Pointing:
         if asked is not None:
             of_text = max(of_text, BOUND_K if is_about_something(asked.rest) else COMPLEX_K)
         return min(max(1, round(of_text * self._k / ORDINARY_K)) * (WIDER if blames else 1), MOST_K)
+
+
+def _found(
+    text: str, at: datetime, recent: Sequence[Turn], seen: Sequence[SeenEntity], asked: AskedTime | None
+) -> tuple[Resolved | Ambiguous | None, AskedTime | None]:
+    """What is pointed at, and the time that still binds what is recalled."""
+    found = _understood(text, _of_time(seen, asked), recent, at)
+    if found is not None or asked is None:
+        return found, asked
+    if points_at_promise(text):
+        # A promise binds whenever it was made: then the time only tells which one is meant.
+        found = _understood(text, seen, recent, at)
+        return found, None if found is not None else asked
+    # 「上周三买的那单」 may have been told later; 「上周三说的那单」 was not.
+    return (None if asked.is_said else _understood(text, seen, recent, at)), asked
 
 
 def _of_time(seen: Sequence[SeenEntity], asked: AskedTime | None) -> tuple[SeenEntity, ...]:

@@ -126,13 +126,13 @@ class Worker:
                 tries=ticket.tries,
             )
         except TransientError as error:
-            logger.warning("后台任务 {} 推迟，稍后再做：{}", ticket.id, type(error).__name__)
+            logger.warning("后台任务 {} 推迟，稍后再做：{}", ticket.id, _reason(error))
             await self._jobs.retry_job(ticket.id, type(error).__name__, OUTAGE_DELAY_SECONDS, counts=False)
         except Exception as error:  # one bad job must not stop memory for everyone: this is its boundary
             self._metrics.failed_jobs.inc()
             # What the house itself raised (a judgement nobody can read) needs no traceback.
             trace = None if isinstance(error, JideError) else error
-            logger.opt(exception=trace).error("后台任务 {} 失败：{}", ticket.id, type(error).__name__)
+            logger.opt(exception=trace).error("后台任务 {} 失败：{}", ticket.id, _reason(error))
             is_dead = await self._jobs.retry_job(
                 ticket.id, type(error).__name__, RETRY_DELAY_SECONDS, counts=True
             )
@@ -144,3 +144,8 @@ class Worker:
         else:
             return True
         return False
+
+
+def _reason(error: Exception) -> str:
+    """In words where the house says why; of anything else the kind alone, since its text may quote a person."""
+    return (isinstance(error, JideError) and str(error)) or type(error).__name__

@@ -83,7 +83,7 @@ class ExtractiveAnswerer:
     def unsure(self, question: Question, key: str) -> str:
         """That nothing fits: nothing of the time that is asked for, or else the catalogue's words by its key."""
         asked = question.asked
-        if asked is None or asked.window is None or question.facts or question.said:
+        if asked is None or asked.window is None or question.facts or question.said or question.meant:
             return self._wording.say(key)
         words, time = self._quoted(asked.words), shown_span(asked.window)
         return self._wording.say("nothing_said_then", words=words, time=time)

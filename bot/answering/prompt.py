@@ -177,6 +177,9 @@ def _asked_time(question: Question) -> tuple[str, ...]:
     shown = {turn.id for turn in question.short_term}
     said = [turn for turn in question.said if turn.id not in shown]
     if not (question.facts or question.group_facts or question.said):
+        # What is pointed at was found: that nothing was said then would deny it.
+        if question.meant:
+            return ()
         return (f"{meant}在这段时间里没有记下的内容。",)
     if not said:
         return (f"{meant}「长期记忆」里只列了这段时间说的。",)

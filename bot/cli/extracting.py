@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import typer
 
-from bot.cli.running import say_json
+from bot.cli.running import Refusal, say_json
 from bot.knowledge.catalogue_file import CatalogueFile
-from bot.memory.extraction import REASONS, Extract, as_document, local_iso, read_all
+from bot.memory.extraction import REASONS, Extract, as_document, local_iso, normalised, read_all
 from bot.memory.time_zh import Kind, TimeSpan
 from bot.settings_source import read_settings
 
@@ -26,6 +26,8 @@ KINDS = {Kind.DURATION: "一段长度，不在日历上", Kind.RECURRENCE: "反�
 
 
 async def extract_text(text: str, *, as_json: bool) -> None:
+    if not text.strip():
+        raise Refusal("没有要看的话", '例如 jide memory extract "昨天那单SF1234567890123还没到"')
     catalogue = await CatalogueFile(read_settings().data_folder / "products.csv").catalogue()
     found = await read_all(text, tuple(catalogue.product_names()), datetime.now(UTC))
     if as_json:
@@ -38,7 +40,7 @@ def _show(found: Extract) -> None:
     typer.echo("实体：" if found.entities else "实体：没有")
     for each in found.entities:
         kind = TYPES[each.type.value]
-        typer.echo(f"  {kind} “{each.value}” → {each.normalised}（把握 {each.certainty:.0%}）")
+        typer.echo(f"  {kind} “{each.value}” → {normalised(each)}（把握 {each.certainty:.0%}）")
     typer.echo("时间：" if found.times else "时间：没有")
     for span in found.times:
         typer.echo(f"  “{span.text}” → {_meaning(span)}")

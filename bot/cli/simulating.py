@@ -4,6 +4,7 @@ Invariant: it speaks to the bot's public port as the platform would, with the to
 of the try-out account, and knows nothing of what is behind it.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,13 +14,15 @@ from urllib.parse import urlsplit
 import httpx
 import typer
 
+from bot.channels.onebot_pages import LONGEST, shown
 from bot.cli.running import Refusal
 from bot.conversation.errors import StoreUnavailable
 from bot.conversation.message import PLAYGROUND
+from bot.conversation.wording import Wording
 from bot.secrets_file import read_tryout
 from bot.settings import Settings
 from bot.settings_source import read_settings
-from simulators.onebot import HandshakeRefused, OneBotClient, number_of
+from simulators.onebot import HandshakeRefused, OneBotClient, SentMessage, number_of
 from simulators.wechat import (
     AccountType,
     ScenarioError,
@@ -32,6 +35,10 @@ from simulators.wechat import (
 
 ANSWER_SECONDS = 70.0
 """A slow model's whole minute, and a little."""
+OWED_SECONDS = 0.3
+"""What the bot still owes from before comes at once to who connects, and is no answer to what is said now."""
+NEXT_PAGE_SECONDS = 1.0
+"""The pages of one answer follow each other."""
 SELF_ID = 10_000
 """The QQ number of the try-out bot."""
 _LOOPBACK = ("127.0.0.1", "localhost")
@@ -140,16 +147,49 @@ async def say_on_onebot(text: str, name: str, group: int) -> None:
     await _check_alive(settings)
     try:
         async with OneBotClient(url, self_id=SELF_ID, access_token=token) as client:
+            await asyncio.sleep(OWED_SECONDS)
+            owed = len(client.sent)
             user = number_of(name)
             if group:
                 await client.say_group(group, user, text, nickname=name)
             else:
                 await client.say_private(user, text, nickname=name)
-            typer.echo((await client.next_sent(ANSWER_SECONDS)).text)
+            wording = Wording.load(settings.language, settings.data_folder / "wording.toml")
+            ahead = frozenset((shown(wording.say("checking")),))
+            async for said in _said_to(client, owed, user, group, ahead):
+                typer.echo(said)
     except HandshakeRefused as error:
         raise StoreUnavailable(f"机器人拒绝了连接（{error.status}）：核对 ONEBOT__ACCESS_TOKEN") from error
     except TimeoutError:
         typer.echo("（没有回复）")
+
+
+async def _said_to(
+    client: OneBotClient, owed: int, user: int, group: int, ahead: frozenset[str]
+) -> AsyncGenerator[str]:
+    """To this person, here, up to the end of the answer. `owed`: how many came before the message was said.
+    `ahead`: lines that come before an answer. Raises TimeoutError where none comes."""
+    place, page = owed, ""
+    while not page or len(page) > LONGEST // 2:
+        try:
+            sent = (await client.wait_sent(place + 1, NEXT_PAGE_SECONDS if page else ANSWER_SECONDS))[place]
+        except TimeoutError:
+            if page:
+                return
+            raise
+        place += 1
+        if not _is_to(sent, user, group, is_first=not page):
+            continue
+        text = sent.text.strip()
+        yield text
+        page = text if page or text not in ahead else ""
+
+
+def _is_to(sent: SentMessage, user: int, group: int, *, is_first: bool) -> bool:
+    """In a group the first page of an answer names whom it is for."""
+    if not group:
+        return sent.group_id is None and str(sent.user_id) == str(user)
+    return str(sent.group_id) == str(group) and (not is_first or str(user) in sent.mentions)
 
 
 def _host(settings: Settings) -> str:

@@ -5,6 +5,7 @@ Invariant: pure and total; the number is always from `SIMPLE_K` to `COMPLEX_K`.
 
 import re
 
+from bot.conversation.lexical import fold
 from bot.memory.normalise import normalise
 from bot.memory.questions import is_about_oneself, is_simple
 
@@ -32,17 +33,17 @@ _JOINED = re.compile(r"[,;?.]|以及|还有|并且|同时|另外|顺便|和|跟|
 _WHY = re.compile(r"为什么|为啥|怎么会|原因|怎么办|分析|建议|推荐|适合|应该|why|how come|recommend|suggest")
 
 _KIND = re.compile(
-    r"(?:问题|问句|提问)?(?:类型|类别|复杂度|难度)\W{0,6}?[:：=]\W{0,6}([^\s,，。;；|/、]{1,20})"
+    r"(?:问题|问句|提问)?(?:类型|类别|复杂度|难度)\W{0,6}?[:=]\W{0,6}([^\s,。;|/、]{1,20})(\s?[|/、或])?"
 )
 _COUNT = re.compile(
-    r"(?:(?:检索|召回|查询|需要|返回|记忆|条目|条数|数量|数目|个数|建议|的){1,6}|top[_\s-]?k|k)\W{0,6}?[:：=]\W{0,6}?(?:约|大约|至少|最多)?([0-9]{1,4}|[一二两三四五六七八九十]{1,3})",
+    r"(?:(?:检索|召回|查询|需要|返回|记忆|条目|条数|数量|数目|个数|建议|的){1,6}|top[_\s-]?k|k)\W{0,6}?[:=]\W{0,6}?(?:约|大约|至少|最多)?"
+    r"(?<!-)([0-9]{1,4}|[一二两三四五六七八九十]{1,3})(?![0-9一二两三四五六七八九十]|\s?[|/、或]\s?[0-9一二两三四五六七八九十])",
     re.IGNORECASE,
 )
+"""One of several, as in the template that a model hands back (「简单/普通/复杂」), is no answer; nor is less than none."""
 _KINDS = (
-    (
-        re.compile(r"复杂|聚合|综合|总结|汇总|对比|比较|列举|统计|complex|aggregate|summary", re.IGNORECASE),
-        COMPLEX_K,
-    ),
+    (re.compile(r"复杂|聚合|综合|总结|汇总|列举|统计|complex|aggregate|summary", re.IGNORECASE), COMPLEX_K),
+    (re.compile(r"对比|比较|多项|compar", re.IGNORECASE), SEVERAL_K),
     (re.compile(r"时间|时序|时效|temporal|time", re.IGNORECASE), BOUND_K),
     (re.compile(r"简单|单一|事实|直接|simple|fact", re.IGNORECASE), SIMPLE_K),
     (re.compile(r"普通|一般|中等|常规|ordinary|medium|normal", re.IGNORECASE), ORDINARY_K),
@@ -72,12 +73,12 @@ def k_of(question: str) -> int:
 
 def read_k(answer: str) -> int | None:
     """Of a model's 「问题类型：… 检索条目数量：…」: the number, else what the type deserves. None: neither is there."""
-    answer = answer[:LONGEST_READ]
+    answer = fold(answer[:LONGEST_READ])
     count = _COUNT.search(answer)
     if count:
         return min(max(_number(count[1]), SIMPLE_K), COMPLEX_K)
     kind = _KIND.search(answer)
-    if kind is None:
+    if kind is None or kind[2]:
         return None
     return next((k for words, k in _KINDS if words.search(kind[1])), None)
 

@@ -95,7 +95,7 @@ class Consolidation:
                     turn.question, turn.at, is_group=is_group, due=None if tries else due, known=known
                 )
             if not judgement.understood:
-                raise JideError("the model's judgement could not be read")
+                raise JideError("模型的判断读不懂，不是约定的格式")
         except JideError:
             await self._keep_named(scope, turn)
             raise

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.conversation.local_time import LOCAL_TIME
 from bot.memory.complexity import k_of
-from bot.memory.entities import Entity, extract
+from bot.memory.entities import Entity, EntityType, extract
 from bot.memory.judge import Judgement, RuleJudge, is_worth_judging
 from bot.memory.references import Reference, find_reference, is_reproach
 from bot.memory.time_zh import TimeSpan, find_times
@@ -59,7 +59,7 @@ def as_document(found: Extract) -> dict[str, object]:
             {
                 "type": each.type.value,
                 "value": each.value,
-                "normalised": each.normalised,
+                "normalised": normalised(each),
                 "start": each.start,
                 "end": each.end,
                 "certainty": each.certainty,
@@ -105,6 +105,13 @@ def _reference_as_json(reference: Reference) -> dict[str, object]:
         "hints": list(reference.hints),
         "is_earlier": reference.is_earlier,
     }
+
+
+def normalised(entity: Entity) -> str:
+    """A date's window in Beijing time, as all times here."""
+    if entity.type is not EntityType.DATE:
+        return entity.normalised
+    return "/".join(local_iso(datetime.fromisoformat(moment)) for moment in entity.normalised.split("/"))
 
 
 def local_iso(moment: datetime) -> str:

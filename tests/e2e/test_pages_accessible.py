@@ -13,11 +13,10 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Locator, Page, StorageState, expect
 from starlette.routing import compile_path
 
-from bot.console.site.words import COOKIE
 from bot.console.site.views.all import Ports, all_routes
+from bot.console.site.words import COOKIE
 from simulators.wechat import WeChatServer, openid_of
 from tests.console_fakes import site_for
-from tests.e2e.browser import chromium
 from tests.e2e.page_states import APP_ID, APP_SECRET, EMPTY, LIVED, OUTSIDE, OUTSIDE_LATER, PERSON, State
 from tests.e2e.visitors import COMPOSER, PATIENCE_MILLISECONDS, UNSET, FreshBot, Visitor, visitor
 from tests.unit.test_site_guard import Untouched, walked
@@ -47,12 +46,6 @@ NO_PAGES = ("/memory/export", "/connect/events/")
 """JSON, and events."""
 WALKED = "zh-light-wide"
 """The others have the same elements in the same order."""
-
-
-@pytest_asyncio.fixture(scope="module")
-async def chrome() -> AsyncGenerator[Browser]:
-    async with chromium() as browser:
-        yield browser
 
 
 @pytest_asyncio.fixture(scope="module")

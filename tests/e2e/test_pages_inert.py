@@ -8,7 +8,6 @@ from playwright.async_api import Browser, Dialog, Locator, expect
 
 from simulators.openai import Answer, OpenAiServer
 from simulators.wechat import WeChatServer, openid_of
-from tests.e2e.browser import chromium
 from tests.e2e.visitors import UNSET, FreshBot, Visitor, visitor
 
 IMAGE = "<img src=x onerror=run()>"
@@ -76,11 +75,8 @@ async def bot(
 
 
 @pytest_asyncio.fixture(scope="module")
-async def tester(bot: FreshBot) -> AsyncGenerator[Visitor]:
-    async with (
-        chromium() as browser,
-        visitor(browser, bot, viewport={"width": 1200, "height": 900}) as tester,
-    ):
+async def tester(chrome: Browser, bot: FreshBot) -> AsyncGenerator[Visitor]:
+    async with visitor(chrome, bot, viewport={"width": 1200, "height": 900}) as tester:
         await tester.seen.context.add_init_script(TRAP)
         await tester.set_up()
         yield tester

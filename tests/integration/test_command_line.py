@@ -309,10 +309,15 @@ def test_memory_extract_says_what_would_be_kept_and_why(operator: Operator) -> N
     ]
     assert ("amount", "CNY 300") in [(each["type"], each["normalised"]) for each in told["entities"]]
     assert [each["text"] for each in told["times"]] == ["昨天"] and len(told["times"][0]["window"]) == 2
+    (date,) = (each["normalised"] for each in told["entities"] if each["type"] == "date")
+    assert date == "/".join(told["times"][0]["window"]) and date.count("+08:00") == 2
+    assert "+00:00" not in operator.gets("memory", "extract", "昨天的单号")
     assert (told["keep"], told["asks_model"]) == (True, True)
     assert "花生过敏" in told["facts"][0]["text"]
     pointed = operator.reads("memory", "extract", "那个单号到哪了")
     assert pointed["reference"]["type"] == "order_id" and pointed["keep"] is False
     shown = operator.gets("memory", "extract", "你怎么忘了，上次说的补偿呢")
     assert "指代：“上次说的补偿”，指以前说过的金额" in shown and "怪机器人忘了" in shown
+    for nothing in ("", "  "):
+        assert "没有要看的话" in operator.reads_refusal("memory", "extract", nothing)["error"]
     assert not operator.data.exists(), "nothing is kept"

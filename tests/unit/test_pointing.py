@@ -9,7 +9,7 @@ from bot.conversation.turn import Turn
 from bot.memory.asked_time import AskedTimes
 from bot.memory.complexity import BOUND_K, COMPLEX_K
 from bot.memory.entities import LIVE_ENTITIES, SeenEntity
-from bot.memory.naming import named_in
+from bot.memory.naming import named_in, promised_in
 from bot.pointing import LOOKED_AT, WIDER, Pointing
 from tests.memory_fakes import NOW, SCOPE
 
@@ -124,6 +124,23 @@ async def test_what_was_done_then_may_have_been_told_later() -> None:
     store = Named("前天买的那单的单号是SF1111111111111")
     pointed = await Pointing(store, 5, times=AskedTimes(Log())).read("前天买的那单到哪了", NOW, SCOPE, ())
     assert [each.value for each in pointed.meant] == ["SF1111111111111"]
+
+
+async def test_a_promise_of_another_time_is_found_without_binding_to_the_time_that_is_named() -> None:
+    store = Named()
+    promise = promised_in("我们会在24小时内给您补偿20元优惠券。", NOW - timedelta(minutes=2))
+    store.entities.extend(promise)
+    log = Log(NOW - timedelta(minutes=2), NOW - timedelta(days=3))
+    pointed = await Pointing(store, 5, times=AskedTimes(log)).read("上次说的补偿呢", NOW, SCOPE, ())
+    assert [each.value for each in pointed.meant] == [each.value for each in promise]
+    assert pointed.asked is None and pointed.window is None, "what is recalled may be of today"
+
+
+async def test_a_promise_of_the_time_that_is_named_binds_to_it() -> None:
+    store = Named()
+    store.entities.extend(promised_in("我们会给您补偿20元优惠券。", NOW - timedelta(days=1)))
+    pointed = await Pointing(store, 5, times=AskedTimes(Log())).read("昨天说的补偿呢", NOW, SCOPE, ())
+    assert pointed.meant and pointed.window is not None
 
 
 async def test_the_words_of_the_time_are_not_searched_for() -> None:

@@ -252,5 +252,11 @@ def test_what_was_said_then_stands_there_once() -> None:
     assert text.index("寄到桂花巷") < text.index("# 最近的对话") < text.index("寄到云锦路")
 
 
+def test_an_empty_time_is_not_told_beside_what_is_pointed_at() -> None:
+    text = prompt(question("昨天说的补偿呢", asked=YESTERDAY, pointing="昨天说的补偿", meant=seen("20元")))
+    assert "“昨天说的补偿”指的是" in text
+    assert "没有记下的内容" not in text.split("# 此刻")[1]
+
+
 def test_that_nothing_was_said_then_is_told() -> None:
     assert "在这段时间里没有记下的内容" in prompt(question(asked=YESTERDAY))

@@ -5,6 +5,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 import pytest
+from loguru import logger
 
 import bot.worker
 from bot.conversation.errors import JideError, ModelUnavailable, ModelUnpaid, StoreUnavailable
@@ -150,6 +151,30 @@ async def test_a_fault_spends_one_and_stops_nobody(shed: Shed, fault: Exception)
     assert shed.jobs.put_back == [(1, type(fault).__name__, RETRY_DELAY_SECONDS, True)]
     assert shed.consolidation.done == [2]
     assert shed.failed_jobs == 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "said", "hidden"),
+    [
+        (JideError("模型的判断读不懂"), "模型的判断读不懂", "JideError"),
+        (ModelUnavailable("模型没有回答"), "模型没有回答", "ModelUnavailable"),
+        (JideError(), "JideError", "None"),
+        (ValueError("我住在桂花巷"), "失败：ValueError", "失败：我住在桂花巷"),
+    ],
+)
+async def test_the_log_names_the_reason_in_words(
+    shed: Shed, failure: Exception, said: str, hidden: str
+) -> None:
+    lines: list[str] = []
+    sink = logger.add(lines.append, format="{message}", level="WARNING")
+    try:
+        shed.jobs.due.append(ticket(1))
+        shed.consolidation.failures[1] = failure
+        await shed.worker.work_off()
+    finally:
+        logger.remove(sink)
+    text = "".join(lines)
+    assert said in text and hidden not in text
 
 
 async def test_the_operator_is_told_of_a_dead_letter_alone(shed: Shed) -> None:

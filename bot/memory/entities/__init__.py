@@ -9,7 +9,14 @@ from bot.memory.entities.entity import NAMED_TYPES, TAIL_MARK, Entity, EntityTyp
 from bot.memory.entities.extract import extract
 from bot.memory.entities.folding import folded
 from bot.memory.entities.phones import find_phones, normalised_phone
-from bot.memory.entities.recent import LIVE_ENTITIES, SAME_WITHIN, is_repeated, live_entities, newest_distinct
+from bot.memory.entities.recent import (
+    LIVE_ENTITIES,
+    SAME_WITHIN,
+    is_repeated,
+    live_entities,
+    newest_distinct,
+    with_ends_known,
+)
 
 __all__ = [
     "LIVE_ENTITIES",
@@ -30,4 +37,5 @@ __all__ = [
     "newest_distinct",
     "no_dates",
     "normalised_phone",
+    "with_ends_known",
 ]

@@ -3,10 +3,11 @@
 Invariant: pure; the order of time is kept, and of two that are one the first stays.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.memory.entities.entity import EntityType, SeenEntity
+from bot.memory.entities.entity import TAIL_MARK, EntityType, SeenEntity
 
 SAME_WITHIN = timedelta(seconds=60)
 """The same thing said again within a minute is not said anew."""
@@ -39,7 +40,25 @@ def is_repeated(entity: SeenEntity, earlier: Iterable[SeenEntity]) -> bool:
 def live_entities(entities: Iterable[SeenEntity], limit: int = LIVE_ENTITIES) -> tuple[SeenEntity, ...]:
     """The newest `limit` of a conversation, each once at its latest, newest first."""
     latest: dict[tuple[EntityType, str], SeenEntity] = {}
-    for entity in sorted(entities, key=lambda each: each.seen_at):
+    for entity in with_ends_known(sorted(entities, key=lambda each: each.seen_at)):
         latest[entity.type, entity.normalised] = entity
     newest = sorted(latest.values(), key=lambda each: each.seen_at, reverse=True)
     return tuple(newest[: max(limit, 0)])
+
+
+def with_ends_known(entities: Sequence[SeenEntity]) -> Iterator[SeenEntity]:
+    """A bare end (尾号8832) as the whole number that ends so, as each of several; as it is where none is known."""
+    whole = {
+        (each.type, each.normalised): each for each in entities if not each.normalised.startswith(TAIL_MARK)
+    }
+    for entity in entities:
+        tail = entity.normalised.removeprefix(TAIL_MARK)
+        known = (
+            [each for (kind, number), each in whole.items() if kind is entity.type and number.endswith(tail)]
+            if tail != entity.normalised
+            else []
+        )
+        if not known:
+            yield entity
+        for each in known:
+            yield replace(each, seen_at=entity.seen_at, context=entity.context)

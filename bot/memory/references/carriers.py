@@ -22,7 +22,16 @@ NAMES = {
     "抖音": r"[0-9]{19}",
 }
 _OTHER_NAMES = {"ems": "邮政", "sf": "顺丰", "pdd": "拼多多", "jd": "京东", "中国邮政": "邮政"}
-WORDS = "|".join(sorted([*NAMES, *_OTHER_NAMES], key=len, reverse=True))
+_OF_ANOTHER_WORD = {
+    "京东": r"(?<![北南])京东(?![路街城站直门])",
+    "中通": r"(?<![集途空其之])中通(?![知过道])",
+}
+"""北京东路, 集中通知."""
+WORDS = "|".join(
+    rf"(?<![0-9A-Za-z]){name}(?![0-9A-Za-z])" if name.isascii() else _OF_ANOTHER_WORD.get(name, name)
+    for name in sorted([*NAMES, *_OTHER_NAMES], key=len, reverse=True)
+)
+"""Whole words only: the letters that a number begins with name no courier."""
 
 
 def carrier_named(word: str) -> str:

@@ -10,43 +10,16 @@ from functools import lru_cache
 from bot.memory.content_words import content_terms
 from bot.memory.entities.entity import EntityType
 from bot.memory.entities.folding import folded
-from bot.memory.entities.products import find_products
+from bot.memory.entities.products import COLOURS, find_products
 from bot.memory.references.carriers import WORDS, carrier_named
+from bot.memory.references.nouns import MEASURE, MEASURES, NOUN, ORDER, OTHER_NOUNS, type_of
+from bot.memory.references.numbers import affirmed, is_denied
+from bot.memory.references.reading import LONGEST_ASKED, simplified
 from bot.memory.references.reference import Reference
 
-LONGEST_ASKED = 500
-"""Characters looked at: who points at something is brief."""
 _LATELY = 512
 """Texts whose references are kept: a message is asked several times, the one before it again."""
 
-_ORDER = "订单号?|单号|运单号?|快递单号?|物流单号?|快递|包裹|单子|笔?订单"
-_AMOUNT = "补偿款?|优惠券?|赔偿|赔付|金额|价格|价钱|价|退款|差价|运费|钱|红包|押金|定金|费用|数目|数额"
-_DATE = "日期|时间|日子|天(?!气)"
-_CONTACT = "电话号?码?|手机号?码?|微信号?|邮箱|号码|联系方式|qq号?|地址"
-_PRODUCT = "商品|产品|东西|衣服|裤子|鞋子?|裙子|外套|杯子|手机|耳机|包包|货"
-_ISSUE = "问题|投诉|售后|事情|事儿?|情况"
-_NOUNS = (
-    (EntityType.ORDER_ID, re.compile(_ORDER, re.IGNORECASE)),
-    (EntityType.AMOUNT, re.compile(_AMOUNT)),
-    (EntityType.DATE, re.compile(_DATE)),
-    (EntityType.CONTACT_INFO, re.compile(_CONTACT, re.IGNORECASE)),
-    (EntityType.PRODUCT_NAME, re.compile(_PRODUCT)),
-    (EntityType.ISSUE_TYPE, re.compile(_ISSUE)),
-)
-_NOUN = f"(?:{_ORDER}|{_CONTACT}|{_PRODUCT}|{_AMOUNT}|{_ISSUE}|{_DATE})"
-_MEASURES = {
-    "单": EntityType.ORDER_ID,
-    "票": EntityType.ORDER_ID,
-    "件": EntityType.PRODUCT_NAME,
-    "款": EntityType.PRODUCT_NAME,
-    "双": EntityType.PRODUCT_NAME,
-    "条": EntityType.PRODUCT_NAME,
-    "台": EntityType.PRODUCT_NAME,
-    "部": EntityType.PRODUCT_NAME,
-    "把": EntityType.PRODUCT_NAME,
-    "笔": EntityType.AMOUNT,
-}
-_MEASURE = f"(?:个|{'|'.join(_MEASURES)})"
 _BEFORE = r"(?:上一?[次回]|之前|以前|刚才|刚刚|方才|前面|先前|前几天|昨天|早上|那天|当时|上面|最[初近开]始?)"
 _SAID = (
     r"(?:[我你您]|咱们?)?(?:跟|和|给|对|向)?(?:[我你您])?"
@@ -55,25 +28,25 @@ _SAID = (
 _END = r"(?![0-9A-Za-z])"
 
 _TAIL = re.compile(
-    rf"(?:尾号|尾数|[后末]四位|结尾|[后末][346]位)(?:[是为:：\s]|数字|就是){{0,3}}([0-9]{{3,6}})(?![0-9])(?:\s?的?(?:[那这]?(?:一)?{_MEASURE}?(?:{_NOUN})?))?"
-    rf"|(?<![0-9A-Za-z])([0-9]{{3,6}})(?:结尾|尾号|收尾)?的?[那这](?:一)?{_MEASURE}(?:{_NOUN})?"
-    rf"|(?<![0-9A-Za-z])([0-9]{{3,6}})(?:结尾|尾号|收尾)的?(?:{_NOUN})?",
+    rf"(?:尾号|尾数|[后末]四位|结尾|[后末][346]位)(?:[是为:：\s]|数字|就是){{0,3}}([0-9]{{3,6}})(?![0-9])(?:\s?的?(?:[那这]?(?:一)?{MEASURE}?(?:{NOUN})?))?"
+    rf"|(?<![0-9A-Za-z])([0-9]{{3,6}})(?:结尾|尾号|收尾)?的?[那这](?:一)?{MEASURE}(?:{NOUN})?"
+    rf"|(?<![0-9A-Za-z])([0-9]{{3,6}})(?:结尾|尾号|收尾)的?(?:{NOUN})?",
     re.IGNORECASE,
 )
 _PHONE = re.compile(r"(?:手机|电话|号码|联系方式)[^，,。0-9]{0,4}$")
 _NUMERALS = {numeral: place for place, numeral in enumerate("一二三四五六七八九十", 1)}
 _ORDINAL = re.compile(
-    rf"(倒数)?第([一二三四五六七八九十]|[0-9]{{1,2}})\s?({_MEASURE})(?:的|{_END})?({_NOUN})?"
-    rf"|(?:(?:最后|最近|最新|最末|末)的?[那这]?(?:一)?|最(?:早|先|开始|初)的?[那这]?(?:一)?)({_MEASURE})({_NOUN})?"
-    rf"|(最后|最新|最近|最早|最先)的?(?:那|这)?(?:一)?({_NOUN})|([前上]一)({_MEASURE})({_NOUN})?",
+    rf"(倒数)?第([一二三四五六七八九十]|[0-9]{{1,2}})\s?({MEASURE})(?:的|{_END})?({NOUN})?"
+    rf"|(?:(?:最后|最近|最新|最末|末)的?[那这]?(?:一)?|最(?:早|先|开始|初)的?[那这]?(?:一)?)({MEASURE})({NOUN})?"
+    rf"|(最后|最新|最近|最早|最先)的?(?:那|这)?(?:一)?({NOUN})|([前上]一)({MEASURE})({NOUN})?",
     re.IGNORECASE,
 )
 _CARRIER = re.compile(
-    rf"({WORDS})(?:快递)?(?:的)?(?:[那这](?:一)?(?:{_MEASURE})(?:{_NOUN})?|(?:的)(?:{_ORDER})|[那这]?(?:单号|运单号?|快递单号?|订单|包裹))",
+    rf"({WORDS})(?:快递)?(?:的)?(?:[那这](?:一)?(?:{MEASURE})(?:{NOUN})?|(?:的)(?:{ORDER})|[那这]?(?:单号|运单号?|快递单号?|订单|包裹))",
     re.IGNORECASE,
 )
 _DESCRIBED = re.compile(
-    rf"((?:(?![，,。！!？?；;\n]).){{1,16}}?)(?:的)(?:[那这](?:一)?({_MEASURE})({_NOUN})?|(订单号?|单号|包裹|快递))(?!号?(?:是|为)?[0-9A-Za-z])",
+    rf"((?:(?![，,。！!？?；;\n]).){{1,16}}?)(?:的)(?:[那这](?:一)?({MEASURE})({NOUN})?|(订单号?|单号|包裹|快递))(?!号?(?:是|为)?[0-9A-Za-z])",
     re.IGNORECASE,
 )
 _MAY_DESCRIBE = re.compile("[的买]")
@@ -81,16 +54,20 @@ _OWNED = re.compile(
     r"(?:[那这](?:个|件|双|条|台|款)?)?([\u4e00-\u9fffA-Za-z0-9]{1,8})的(?:那个|这个)?(?:订单号?|单号|运单号?|快递单号|包裹|快递)(?!号?(?:是|为)?[0-9A-Za-z])"
 )
 _DESCRIBED_SHORT = re.compile(
-    rf"(?<![\u4e00-\u9fff])(?:我)?(买[\u4e00-\u9fff]{{1,6}}?)[那这](?:一)?({_MEASURE})({_NOUN})?"
+    rf"(?<![\u4e00-\u9fff])(?:我)?(买[\u4e00-\u9fff]{{1,6}}?)[那这](?:一)?({MEASURE})({NOUN})?"
 )
 _SAID_BEFORE = re.compile(
-    rf"({_BEFORE})(?:我|你|您|咱们?)?(?:{_SAID})?(?:的)?(?:[那这](?:一)?{_MEASURE}?)?({_NOUN})|({_BEFORE})(?:我|你|您)?(?:{_SAID})的?[那这](?:一)?({_MEASURE})"
-    rf"|(?:我|你|您|咱们?)(?:{_SAID})的(?:[那这](?:一)?{_MEASURE}?)?({_NOUN})|({_BEFORE})(?:的)?[那这](?:一)?({_MEASURE})",
+    rf"({_BEFORE})(?:我|你|您|咱们?)?(?:{_SAID})?(?:的)?(?:[那这](?:一)?{MEASURE}?)?({NOUN})|({_BEFORE})(?:我|你|您)?(?:{_SAID})的?[那这](?:一)?({MEASURE})"
+    rf"|(?:我|你|您|咱们?)(?:{_SAID})的(?:[那这](?:一)?{MEASURE}?)?({NOUN})|({_BEFORE})(?:的)?[那这](?:一)?({MEASURE})",
     re.IGNORECASE,
 )
-_POINTED = re.compile(rf"(?:[那这该此]|同一)(?:一)?(?:{_MEASURE}|些|张|条)?(?:的)?({_NOUN})", re.IGNORECASE)
+_POINTED = re.compile(rf"(?:[那这该此]|同一)(?:一)?(?:{MEASURE}|些|张|条)?(?:的)?({NOUN})", re.IGNORECASE)
 _MODEL = re.compile(r"(?<![0-9A-Za-z这那])([A-Za-z][0-9]?|[甲乙丙丁])\s?款")
-_SHORT = re.compile(rf"(?:[那这]|同)(?:一)?({'|'.join(_MEASURES)})(?![事路消新信身电影鱼儿位]|了个)")
+_MEASURED = re.compile(rf"[那这](?:一)?{MEASURE}")
+_COLOURED = re.compile(
+    rf"(?<![\u4e00-\u9fff])((?:{COLOURS})色?)(?:的|那[个件款双条])(?=多少|几|有|还|怎|呢|质量|好看|能|可以|要|价|什么时候|[，,。？?！!]|$)"
+)
+_SHORT = re.compile(rf"(?:[那这]|同)(?:一)?({'|'.join(MEASURES)})(?![事路消新信身电影鱼儿位]|了个)")
 _PRONOUN = re.compile(
     r"(?:它|牠)们?(?!娘)|(?:那|这)个(?=[，,。？?！!吗呢吧\s]|$|到|发|多少|还|怎|什么时候|能|可以|有没有|现在|是不是|退|处理|查|寄|要|贵|坏|质量|尺码|颜色)"
 )
@@ -108,11 +85,14 @@ _WHOLE_NUMBER = re.compile(r"(?:是|为|:|：|\s)?\s?[0-9A-Za-z][0-9A-Za-z\-]{4,
 def find_reference(text: str) -> Reference | None:
     """The first thing a text points at by the most telling of its words; None when it points at nothing."""
     read = folded(text[:LONGEST_ASKED])
-    found = next((made for make in _FINDERS if (made := make(read.text)) is not None), None)
-    if found is None or _WHOLE_NUMBER.match(read.text, found.end):
+    plain = simplified(read.text)
+    if affirmed(plain):
+        return None
+    found = next((made for make in _FINDERS if (made := _entity_meant(make(plain), plain)) is not None), None)
+    if found is None or _WHOLE_NUMBER.match(plain, found.end):
         return None
     start, end = read.span(found.start, found.end)
-    return found if (start, end) == (found.start, found.end) else replace(found, start=start, end=end)
+    return replace(found, start=start, end=end, words=read.text[found.start : found.end])
 
 
 def is_reference(text: str) -> bool:
@@ -120,8 +100,14 @@ def is_reference(text: str) -> bool:
     return find_reference(text) is not None
 
 
+def _entity_meant(found: Reference | None, text: str) -> Reference | None:
+    """None where another noun follows: 那个 of 那个地址."""
+    return None if found is None or OTHER_NOUNS.match(text, found.end) else found
+
+
 def _tail(text: str) -> Reference | None:
-    found = _TAIL.search(text)
+    # 「不是尾号1111的，是2222的那单」.
+    found = next((each for each in _TAIL.finditer(text) if not is_denied(text, each.start())), None)
     if found is None:
         return None
     of_phone = _PHONE.search(text[max(0, found.start() - 8) : found.start()])
@@ -144,7 +130,7 @@ def _ordinal(text: str) -> Reference | None:
         ordinal = 1
     else:
         ordinal = -2 if found.group()[0] in "前上" else -1
-    kind = _type_of(noun, measure)
+    kind = type_of(noun, measure)
     is_none = not ordinal or kind in (EntityType.DATE, EntityType.ISSUE_TYPE)
     return None if is_none else _made(text, found.span(), kind, ordinal=ordinal)
 
@@ -173,7 +159,7 @@ def _described(text: str) -> Reference | None:
     if not attributes or (re.search(_SAID + "$", found[1]) and not re.search(r"买|下", found[1])):
         return None
     span = (found.start(), found.end())
-    return _made(text, span, _type_of(noun, measure), attributes=attributes, is_earlier=is_earlier)
+    return _made(text, span, type_of(noun, measure), attributes=attributes, is_earlier=is_earlier)
 
 
 def _said_before(text: str) -> Reference | None:
@@ -182,14 +168,14 @@ def _said_before(text: str) -> Reference | None:
         return None
     noun, measure = found[2] or found[5], found[4] or found[7]
     is_earlier = (found[1] or found[3] or found[6] or "").startswith(("上次", "上回", "上一"))
-    return _made(text, found.span(), _type_of(noun, measure), hints=_hints(noun), is_earlier=is_earlier)
+    return _made(text, found.span(), type_of(noun, measure), hints=_hints(noun), is_earlier=is_earlier)
 
 
 def _pointed(text: str) -> Reference | None:
     found = _POINTED.search(text)
     if found is None:
         return None
-    return _made(text, found.span(), _type_of(found[1], None), hints=_hints(found[1]))
+    return _made(text, found.span(), type_of(found[1], None), hints=_hints(found[1]))
 
 
 def _model(text: str) -> Reference | None:
@@ -201,11 +187,25 @@ def _model(text: str) -> Reference | None:
     )
 
 
+def _goods(text: str) -> Reference | None:
+    """那个背包, 蓝色的多少钱."""
+    found = _COLOURED.search(text)
+    if found is not None:
+        return _made(text, found.span(), EntityType.PRODUCT_NAME, attributes=_content(found[1]))
+    ends = {found.end(): found.start() for found in _MEASURED.finditer(text)}
+    named = next((each for each in find_products(text) if each[0][0] in ends), None) if ends else None
+    if named is None:
+        return None
+    return _made(
+        text, (ends[named[0][0]], named[0][1]), EntityType.PRODUCT_NAME, attributes=_content(named[1])
+    )
+
+
 def _short(text: str) -> Reference | None:
     found = _SHORT.search(text)
     if found is None:
         return None
-    return _made(text, found.span(), _MEASURES[found[1]])
+    return _made(text, found.span(), MEASURES[found[1]])
 
 
 def _pronoun(text: str) -> Reference | None:
@@ -215,7 +215,7 @@ def _pronoun(text: str) -> Reference | None:
     return _made(text, found.span(), _type_asked(text))
 
 
-_FINDERS = (_tail, _ordinal, _carrier, _described, _said_before, _pointed, _model, _short, _pronoun)
+_FINDERS = (_tail, _ordinal, _carrier, _described, _said_before, _pointed, _model, _goods, _short, _pronoun)
 """The most telling first."""
 
 
@@ -252,12 +252,6 @@ def _with_goods(text: str, span: tuple[int, int]) -> tuple[int, tuple[str, ...]]
         if span[0] <= start <= span[1] < end:
             return end, _content(name)
     return span[1], ()
-
-
-def _type_of(noun: str | None, measure: str | None) -> EntityType | None:
-    if noun:
-        return next((kind for kind, nouns in _NOUNS if nouns.fullmatch(noun)), None)
-    return _MEASURES.get(measure or "")
 
 
 def _type_asked(text: str) -> EntityType | None:

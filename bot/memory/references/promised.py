@@ -8,13 +8,12 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.memory.entities import EntityType, SeenEntity, extract, folded
+from bot.memory.entities import EntityType, SeenEntity, extract
 from bot.memory.promises import is_compensation
+from bot.memory.references.reading import read
 from bot.memory.references.reference import Ambiguous, Reference, Resolved
 from bot.memory.references.resolving import best_of, distinct
 
-LONGEST_ASKED = 500
-"""Characters looked at: who points at something is brief."""
 MOST_OFFERED = 5
 """The latest: nobody chooses from more."""
 
@@ -23,11 +22,13 @@ _BEFORE = "(?:上一?[次回]|之前|以前|刚才|刚刚|当时|前面|先前|�
 _GIVEN = "补偿|赔偿|赔付|补贴|赔款|补给"
 _GIFTS = "优惠券|代金券|红包|差价|延保|赠品|积分|试用装|[那这]张券|免单"
 _CLAUSE = "[^，,。！!？?；;]"
+_CALLS = "回个?电话?|打个?电话|致电|通电话"
 _BOUND = re.compile(
     rf"(?:{_YOU}|{_BEFORE}|^){_CLAUSE}{{0,6}}?(?<![我他她俺])(?:答应|承诺|许诺|许|保证|应承)(?:过|了|下)?(?:要|会)?(?:给)?(?:我们?)?(?:的|过|什么|啥|了|要|会|给)"
     rf"(?:[那这]个|[那这]件)?(?:事情?|东西)?"
     rf"|{_YOU}{_CLAUSE}{{0,4}}?(?:说|讲)(?:过|好|了|是)?(?:的)?(?:要|会|给|帮)?{_CLAUSE}{{0,10}}?(?:补|赔|退|送|免|回复|答复|联系|通知|提醒)(?:偿|付|给|还|发|款)?(?:我|给我)?{_CLAUSE}{{0,4}}?(?:的(?:[那这]个)?|呢|没|吗|了)"
-    rf"|说好的?(?:要|会|给)?(?:我)?(?:的)?(?:{_GIVEN}|{_GIFTS}|补|赔|退|回复|答复)"
+    rf"|{_YOU}{_CLAUSE}{{0,4}}?(?:说|讲)(?:过|好|了|是)?(?:的)?(?:要|会|给|帮|再){_CLAUSE}{{0,10}}?(?:{_CALLS})"
+    rf"|说好的?(?:了)?(?:要|会)?(?:给)?(?:我)?(?:的)?(?:{_GIVEN}|{_GIFTS}|{_CALLS}|补|赔|退|回复|答复|联系)"
 )
 _NAMED = re.compile(
     rf"(?:{_BEFORE}|{_YOU}(?:们)?|[那这](?:个|笔|张|份|次)?|答应|承诺){_CLAUSE}{{0,6}}?(?:{_GIVEN}|{_GIFTS})"
@@ -54,7 +55,7 @@ _MAY = re.compile("答应|承诺|许|保证|应承|补|赔|退|送|说好|[说�
 
 def points_at_promise(text: str) -> bool:
     """Whether `promised` could find anything, had the bot promised enough."""
-    return _found(folded(text[:LONGEST_ASKED]).text) is not None
+    return _found(read(text)) is not None
 
 
 def promised(
@@ -62,7 +63,8 @@ def promised(
 ) -> Resolved | Ambiguous | None:
     """What the text points at of the bot's promises; None: at none, or there are none."""
     promises = [each for each in entities if each.type is EntityType.PROMISE]
-    found = _found(text[:LONGEST_ASKED]) if promises else None
+    text = read(text)
+    found = _found(text) if promises else None
     if found is None:
         return None
     candidates = distinct(promises)

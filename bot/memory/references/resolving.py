@@ -4,16 +4,20 @@ Invariant: pure; the latest that fits wins, and where nothing tells two apart th
 handed back: a bot that guesses an order is wrong half of the time.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from bot.memory.content_words import indexed_terms
 from bot.memory.entities.entity import TAIL_MARK, EntityType, SeenEntity
 from bot.memory.entities.folding import folded
+from bot.memory.entities.recent import with_ends_known
 from bot.memory.normalise import normalise
 from bot.memory.references.carriers import has_letters_of_another, is_of_carrier
 from bot.memory.references.days import days_in, without_days
 from bot.memory.references.finding import find_reference
+from bot.memory.references.own_words import own_words
+from bot.memory.references.reading import simplified
 from bot.memory.references.reference import Ambiguous, Reference, Resolved
 
 LATELY = timedelta(days=7)
@@ -39,6 +43,7 @@ def resolve(
         return _by_ordinal(reference, entities, offered)
     candidates = list(offered) if offered and _fits_any(reference, offered) else distinct(entities)
     candidates = [each for each in candidates if _has_type(each, reference)]
+    candidates = [each for each in candidates if _is_of_sort(each, reference)]
     if reference.tail is not None:
         ending = [each for each in candidates if each.normalised.endswith(reference.tail)]
         if ending or not reference.attributes:
@@ -88,6 +93,24 @@ def _has_type(entity: SeenEntity, reference: Reference) -> bool:
     return entity.type is reference.type if reference.type else entity.type in _POINTED_AT
 
 
+_SORTS = (
+    (re.compile("微信"), re.compile("wx:")),
+    (re.compile("qq", re.IGNORECASE), re.compile("qq:")),
+    (re.compile("邮箱"), re.compile(".*@")),
+    (re.compile("电话|手机"), re.compile(r"[0-9+*][0-9*\-#]*$")),
+)
+"""Of ways to reach somebody: the words for one, and what stands in its normal form."""
+
+
+def _is_of_sort(entity: SeenEntity, reference: Reference) -> bool:
+    """那个邮箱 is no phone."""
+    if entity.type is not EntityType.CONTACT_INFO:
+        return True
+    words = simplified(reference.words)
+    form = next((form for named, form in _SORTS if named.search(words)), None)
+    return form is None or form.match(entity.normalised) is not None
+
+
 def _fits_any(reference: Reference, offered: Sequence[SeenEntity]) -> bool:
     return any(_has_type(each, reference) for each in offered)
 
@@ -95,7 +118,7 @@ def _fits_any(reference: Reference, offered: Sequence[SeenEntity]) -> bool:
 def distinct(entities: Iterable[SeenEntity]) -> list[SeenEntity]:
     """Each once, at its latest time, oldest first; with all that ever stood beside it."""
     latest: dict[tuple[EntityType, str], SeenEntity] = {}
-    for entity in sorted(entities, key=lambda each: each.seen_at):
+    for entity in with_ends_known(sorted(entities, key=lambda each: each.seen_at)):
         key = (entity.type, entity.normalised)
         before = latest.pop(key, None)
         context = (
@@ -141,14 +164,28 @@ def _by_attributes(reference: Reference, candidates: list[SeenEntity]) -> Resolv
 
 
 def best_of(candidates: Sequence[SeenEntity], words: Sequence[str]) -> list[SeenEntity]:
-    """Those beside which most of the words stood; none where not one did."""
-    scores = [_score(each, words) for each in candidates]
-    most = max(scores, default=0)
-    return [each for each, score in zip(candidates, scores, strict=True) if score == most > 0]
+    """Those beside which most of the words stood; none where not one did. Of what was told together, that
+    in whose own words they stood."""
+    best = _most([(each, _score(f"{each.context} {each.value} {_name(each)}", words)) for each in candidates])
+    if len(best) > 1:
+        best = _most([(each, _score(own_words(each, best), words)) for each in best]) or best
+    if len(best) > 1:
+        best = _most([(each, _score(_name(each), words)) for each in best]) or best
+    return best
 
 
-def _score(entity: SeenEntity, words: Sequence[str]) -> int:
-    beside = normalise(f"{entity.context} {entity.value}")
+def _name(entity: SeenEntity) -> str:
+    """Of goods, which are told by it: A 款 as A款."""
+    return entity.normalised if entity.type is EntityType.PRODUCT_NAME else ""
+
+
+def _most(scored: Sequence[tuple[SeenEntity, int]]) -> list[SeenEntity]:
+    most = max((score for _, score in scored), default=0)
+    return [each for each, score in scored if score == most > 0]
+
+
+def _score(beside: str, words: Sequence[str]) -> int:
+    beside = normalise(simplified(beside))
     days = days_in(beside)
     terms = indexed_terms(without_days(beside))
     return sum(
@@ -200,6 +237,6 @@ def _by_ordinal(
 def _in_order_said(entities: Iterable[SeenEntity]) -> list[SeenEntity]:
     """Each once, where it was first said."""
     first: dict[tuple[EntityType, str], SeenEntity] = {}
-    for entity in sorted(entities, key=lambda each: each.seen_at):
+    for entity in with_ends_known(sorted(entities, key=lambda each: each.seen_at)):
         first.setdefault((entity.type, entity.normalised), entity)
     return list(first.values())

@@ -14,8 +14,10 @@ from bot.memory.entities.entity import EntityType, SeenEntity
 from bot.memory.entities.folding import folded
 from bot.memory.references.carriers import WORDS, carrier_named
 from bot.memory.references.days import days_in, without_days
-from bot.memory.references.finding import LONGEST_ASKED, find_reference
+from bot.memory.references.finding import find_reference
+from bot.memory.references.numbers import affirmed, denied, numbers_told
 from bot.memory.references.promised import points_at_promise, promised
+from bot.memory.references.reading import LONGEST_ASKED, read
 from bot.memory.references.reference import Ambiguous, Reference, Resolved
 from bot.memory.references.resolving import best_of, distinct, of_carrier, resolve
 
@@ -49,7 +51,9 @@ _GENERAL = re.compile(
 
 def may_point(text: str) -> bool:
     """Whether `understand` could find anything, were there enough to be seen."""
-    text = folded(text[:LONGEST_ASKED]).text
+    text = read(text)
+    if affirmed(text):
+        return bool(denied(text)) or points_at_promise(text)
     asks = _ASKS_ORDER.search(text) or _CARRIER.search(text) or (_BOUGHT.search(text) and days_in(text))
     return bool(asks) or find_reference(text) is not None or points_at_promise(text)
 
@@ -62,9 +66,49 @@ def understand(
     session_began: datetime | None = None,
 ) -> Resolved | Ambiguous | None:
     """What a question points at, by `find_reference` and `resolve`; see there. None: at nothing that was seen."""
-    text = folded(text[:LONGEST_ASKED]).text
-    if not offered and (of_promises := promised(text, entities, session_began)) is not None:
-        return of_promises
+    plain = read(text)
+    told, out = affirmed(plain), {each.normalised for each in denied(plain)}
+    if not offered and (of_promises := promised(plain, entities, session_began)) is not None:
+        found = of_promises if not told or of_promises.reference.type is EntityType.PROMISE else None
+    elif told:
+        found = _said_instead(plain, entities) if out and len(told) == 1 else None
+    else:
+        left = [each for each in entities if each.normalised not in out]
+        is_rest_meant = out and not _OTHER.search(plain)
+        found = _understood(plain, left if is_rest_meant else entities, offered, session_began)
+    if found is None:
+        return None
+    reference = found.reference
+    words = folded(text[:LONGEST_ASKED]).text[reference.start : reference.end]
+    return replace(found, reference=replace(reference, words=words))
+
+
+def _said_instead(text: str, entities: Sequence[SeenEntity]) -> Resolved | None:
+    """不是SF1…，是SF2…: the one that is not denied, known or not. Its words are all from the first to the last."""
+    numbers = numbers_told(text)
+    (number,) = (each for each in numbers if not each.is_denied)
+    known = [each for each in entities if each.normalised == number.normalised]
+    if not entities:
+        return None
+    entity = SeenEntity(
+        type=EntityType.ORDER_ID,
+        value=number.value,
+        normalised=number.normalised,
+        seen_at=max(each.seen_at for each in known or entities),
+        context=known[-1].context if known else text,
+    )
+    start, end = min(each.start for each in numbers), max(each.end for each in numbers)
+    reference = Reference(start=start, end=end, words=text[start:end], type=EntityType.ORDER_ID)
+    return Resolved(value=entity.value, entity=entity, reference=reference)
+
+
+def _understood(
+    text: str,
+    entities: Sequence[SeenEntity],
+    offered: Sequence[SeenEntity],
+    session_began: datetime | None,
+) -> Resolved | Ambiguous | None:
+    """Of a text that tells no number itself."""
     reference = find_reference(text)
     orders = [each for each in distinct(entities) if each.type is EntityType.ORDER_ID]
     if offered and reference is not None:

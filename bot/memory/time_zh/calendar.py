@@ -11,6 +11,15 @@ from enum import IntEnum
 from bot.conversation.local_time import LOCAL_TIME
 
 
+class NoSuchDay(ValueError):
+    """A day was named of a month that hasn't so many: no part of such a date is a time."""
+
+    def __init__(self, end: int) -> None:
+        """`end`: where its words end in the text."""
+        super().__init__(end)
+        self.end = end
+
+
 class Unit(IntEnum):
     """How fine a time was named; a finer one may narrow it."""
 

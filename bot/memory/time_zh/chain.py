@@ -6,7 +6,7 @@ Invariant: at every place the longest element that fits is taken, and none is ta
 from collections import defaultdict
 from functools import cache
 
-from bot.memory.time_zh.calendar import Slot
+from bot.memory.time_zh.calendar import NoSuchDay, Slot
 from bot.memory.time_zh.clock import CLOCK
 from bot.memory.time_zh.dates import DATES
 from bot.memory.time_zh.elements import Context, Element
@@ -43,7 +43,7 @@ def may_start(character: str) -> bool:
 
 
 def read_chain(text: str, start: int, context: Context) -> tuple[Slot, int] | None:
-    """What the elements from here on come to, and where they end."""
+    """What the elements from here on come to, and where they end. Raises NoSuchDay."""
     read = _read_element(text, start, context)
     if read is None:
         return None
@@ -77,6 +77,8 @@ def _read_element(text: str, start: int, context: Context) -> tuple[Slot, int] |
             continue
         try:
             slot = one.read(match, context)
+        except NoSuchDay:
+            raise
         except (ValueError, OverflowError):
             continue  # No such day, or none in the calendars we have.
         if slot is not None and slot.start < slot.end:

@@ -7,7 +7,7 @@ import re
 from calendar import isleap
 from datetime import datetime, timedelta
 
-from bot.memory.time_zh.calendar import Slot, Unit, at, days, floor, slot, step
+from bot.memory.time_zh.calendar import NoSuchDay, Slot, Unit, at, days, floor, slot, step
 from bot.memory.time_zh.elements import TO, Context, element, words
 from bot.memory.time_zh.numerals import NUMERALS, count, ordinal
 
@@ -67,7 +67,10 @@ def _day(match: re.Match[str], context: Context) -> Slot | None:
     if number is None or (within is not None and (within.unit is not Unit.MONTH or within.is_lunar)):
         return None
     if within is not None:
-        return _day_in(within, number)
+        try:
+            return _day_in(within, number)
+        except ValueError as error:
+            raise NoSuchDay(match.end()) from error
     month = floor(context.anchor, Unit.MONTH)
     if not (context.is_right or context.is_ahead):
         return slot(_nearest(month, number, context.anchor), Unit.DAY).leaving_out(Unit.MONTH)
@@ -94,7 +97,25 @@ def _day_in(month: Slot, number: int) -> Slot:
 
 def _bare_day(match: re.Match[str], context: Context) -> Slot | None:
     """「1月3」: a day without 日, only behind a month."""
-    return _day(match, context) if context.within is not None else None
+    if context.within is None:
+        return None
+    try:
+        return _day(match, context)
+    except NoSuchDay:
+        if _ENDS_A_DATE.match(match.string, match.end()):
+            raise
+        return None  # 「2月30天」.
+
+
+def _dotted(match: re.Match[str], context: Context) -> Slot | None:
+    """「11.11买的」, 「从8.1到8.15」, 「去年8.17」: a day where a word beside it says so, else any number."""
+    text, start, end = match.string, match.start(), match.end()
+    is_led = context.within is not None or context.is_right or _LEADS_A_DAY.search(text[:start][-4:])
+    if not (is_led or _SAYS_DAY.match(text, end) or (len(match["day"]) > 1 and _BOUGHT.match(text, end))):
+        return None
+    if _LEADS_A_NUMBER.search(text[:start][-6:]) or _COUNTS.match(text, end):
+        return None
+    return _month_and_day(match, context)
 
 
 def _relative(match: re.Match[str], context: Context) -> Slot | None:
@@ -151,6 +172,19 @@ def _nth_day(match: re.Match[str], context: Context) -> Slot | None:
     return slot(step(within.start, number - 1, Unit.DAY), Unit.DAY).leaving_out(within.left_out)
 
 
+_ENDS_A_DATE = re.compile(r"$|[,.，。!！?？;；\s到至~\-的我你您那买下说发收]")
+_LEADS_A_DAY = re.compile("(?:[在于自从]|截[至止]|截止到)$")
+_LEADS_A_NUMBER = re.compile(
+    r"(?:[花用付价格费卖涨跌降升重长高宽厚约共计值差补退赔减满版本号第得评分比数率温度额各]|[涨跌降升卖减]到|只要|才|ios|android)(?:了|是|为|到|:)?\s?$"
+)
+_SAYS_DAY = re.compile(
+    r"\s?(?:那[天日几一]|当[天日]|这天|前后|之?前(?!几)|以前|之?后(?!几)|以后|早上|上午|中午|下午|晚上|凌晨"
+    r"|下[的了]?单|发[的了]?货|发的|发出|寄|到[的了]?货|签收|收[到的]|付款|支付|退[的货款]|登记|预约|约"
+    r"|[我你您咱]们?.{0,4}?[说讲提聊问发买下收寄留]|[说讲提聊问](?!明)|大促|活动|促销|[的]?(?:订单|快递|单子|包裹|那[单批次件]))"
+)
+_BOUGHT = re.compile(r"\s?(?:买|拍|订|购)")
+"""「9.9买的」 is a price, 「11.11买的」 no."""
+_COUNTS = re.compile(r"\s?[涨跌降升加减元块折分斤米%公千克毫厘倍万亿度寸英个版]")
 _MONTH_DIGITS = r"(?P<month>1[0-2]|0?[1-9])"
 _DAY_DIGITS = r"(?P<day>3[01]|[12][0-9]|0?[1-9])"
 _AFTER_DATE = r"(?:(?![0-9.])|(?=\.(?![0-9]))|(?=[0-9]{2}:))"
@@ -163,6 +197,7 @@ DATES = (
     element(rf"{_YEAR_DIGITS}[-/.]{_MONTH_DIGITS}(?![0-9元块万亿%]|[-/.][0-9]{{1,2}}(?![0-9]))", "12", _year_and_month),
     element(rf"{_MONTH_DIGITS}·{_DAY_DIGITS}(?![0-9·])", "0123456789", _month_and_day),
     element(rf"{_MONTH_DIGITS}/(?P<day>3[01]|[12][0-9]|0[1-9])(?![0-9/元块%的])(?:号|日)?", "0123456789", _month_and_day),
+    element(rf"{_MONTH_DIGITS}\.{_DAY_DIGITS}(?![0-9.])", "0123456789", _dotted),
     element(rf"{_MONTH_DIGITS}[.-]{_DAY_DIGITS}[号日]{_NOT_DAYS}", "0123456789", _month_and_day),
     element(rf"(?P<day>{_DAY})(?:[日号]{_NOT_DAYS}|(?={TO}{_DAY}[日号]))", NUMERALS + "廿", _day),
     element(r"(?P<day>3[01]|[12][0-9]|0?[1-9]|三十一|二?十[一二三四五六七八九]?|三十)(?![0-9点时:个多几%元块件人号日\.年万千百]|分)",

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.memory.time_zh.calendar import Slot, Unit, step
+from bot.memory.time_zh.calendar import NoSuchDay, Slot, Unit, step
 from bot.memory.time_zh.chain import read_chain
 from bot.memory.time_zh.elements import TO, Context
 from bot.memory.time_zh.latest import latest
@@ -50,6 +50,16 @@ def read_expression(text: str, start: int, context: Context) -> tuple[Slot, int]
     whole = _with_what_follows(text, lead.end(), left, context)
     # 「从上周」 alone only tells where the span begins: 从 is none of it.
     return whole if whole[1] > left[1] or lead["about"] else None
+
+
+def end_of_all(text: str, end: int, context: Context) -> int:
+    """Where an expression would end whose day, up to `end`, doesn't exist: behind its hour and the end of its range."""
+    match = _TO.match(text, end)
+    try:
+        rest = read_chain(text, match.end() if match else end, context)
+    except NoSuchDay as day:
+        return day.end
+    return rest[1] if rest else end
 
 
 def _with_what_follows(text: str, start: int, left: tuple[Slot, int], context: Context) -> tuple[Slot, int]:

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 
 from bot.conversation.local_time import LOCAL_TIME
-from bot.memory.time_zh.calendar import Slot, Unit, at, slot, step
+from bot.memory.time_zh.calendar import NoSuchDay, Slot, Unit, at, slot, step
 from bot.memory.time_zh.chain import starts
 from bot.memory.time_zh.elements import Context
-from bot.memory.time_zh.expression import LEAD_STARTS, read_expression
+from bot.memory.time_zh.expression import LEAD_STARTS, end_of_all, read_expression
 from bot.memory.time_zh.letters import fold
 from bot.memory.time_zh.not_times import begins_within, goes_on, hide
 from bot.memory.time_zh.repeats import LENGTH_STARTS, read_length, read_recurrence, read_session
@@ -45,7 +45,12 @@ def find_times(text: str, reference: datetime, *, is_ahead: bool = False) -> tup
     place = 0
     while (begin := begins.search(folded, place)) is not None:
         place = begin.start()
-        span = None if begins_within(folded, place) else _span_at(folded, place, text, context)
+        try:
+            span = None if begins_within(folded, place) else _span_at(folded, place, text, context)
+        except NoSuchDay as day:
+            # 「2月30号到3月2号」 is no span at all, nor is any part of it.
+            place = end_of_all(folded, day.end, context)
+            continue
         if span is None:
             place += 1
             continue

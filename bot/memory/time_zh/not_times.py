@@ -29,9 +29,34 @@ _HIDDEN = re.compile(
 )
 
 
+_YEAR = r"(?:(?:[0-9]{2,4}|[零〇一二三四五六七八九]{2,4}|[去今明前]|大前)年的?\s?)?"
+_NO_SUCH = re.compile(
+    rf"{_YEAR}(?<![0-9])(?:1[3-9]|[2-9][0-9]|00?)月(?:[0-9]{{1,2}}[日号]?)?"
+    rf"|{_YEAR}(?<![0-9])[0-9]{{1,2}}月(?:0{{1,2}}|3[2-9]|[4-9][0-9]|[0-9]{{3}})[日号]"
+    r"|[上下这本]{1,3}个?(?:周|星期|礼拜)[八九089](?![0-9点个十百千万天月年号日时折块元人位件成次小层楼岁.:%])"
+)
+"""Months and days that no calendar has: no part of them is a time either."""
+_ACROSS = re.compile(
+    r"(?<=[以之今随然最售饭餐课午雨婚产术事背身先])后[天日]|(?<=[以之目眼跟面门店])前[天日]"
+    r"|(?<=[证声透表文分发聪申注标光])明天(?=[然窗线花猫气生才空津使赋性际下体])|(?<=说)明天(?=[然窗线花猫生才])"
+    r"|(?<=[当如现])今天(?=下(?![雨雪单午班周个]))"
+    r"|(?<=[楼乡地底手线桥树山脚])下(?=周|星期|礼拜)|(?<=[桌街船床楼身网手山海岸])上(?=周|星期|礼拜)"
+    r"|(?<=[桌路街船车床楼身网手地海山岸])上(?=午[餐饭休睡])|(?<=[留放剩省吃买订丢扔拿])下(?=午[餐饭])|(?<=其)中(?=午)"
+    r"|(?<=[最更太尽及提])[早晚](?=上)|(?<=[以之从])前(?=年[轻纪龄])|(?<=[过回])去(?=年[轻纪龄])"
+    r"|(?<=[课书版样剧])本(?=周|月)|周日(?=常)"
+)
+"""Characters that belong to the word before: 以后 · 天冷, 证明 · 天然, 楼下 · 周师傅, 最早 · 上架."""
+
+
 def hide(folded: str) -> str:
     """The text with what is no time made unreadable."""
-    return _HIDDEN.sub(lambda match: HIDDEN * len(match[0]), folded)
+    for pattern in (_HIDDEN, _NO_SUCH, _ACROSS):
+        folded = pattern.sub(_unreadable, folded)
+    return folded
+
+
+def _unreadable(match: re.Match[str]) -> str:
+    return HIDDEN * len(match[0])
 
 
 def begins_within(text: str, start: int) -> bool:

@@ -11,6 +11,7 @@ import queue
 import sqlite3
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
@@ -91,10 +92,13 @@ class Writer:
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect
-        self._queue: queue.SimpleQueue[_Member | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Sequence[_Member | None]] = queue.SimpleQueue()
         """None asks the thread to end."""
-        self._ahead: list[_Member | None] = []
-        """At most one: taken from the queue, and not of the last group."""
+        self._unsent: list[_Member] = []
+        """Submitted within this turn of the loop. The thread is woken once for all of them: a waking costs the
+        processor as much as a small transaction."""
+        self._ahead: deque[_Member | None] = deque()
+        """Taken from the queue by the thread, and not of the last group."""
         # A daemon: what matters is synced at each commit, and a forgotten close must not hang the exit.
         self._thread = threading.Thread(target=self._serve, name="sql-writer", daemon=True)
         self._is_open = False
@@ -119,7 +123,8 @@ class Writer:
         """Take no more, finish what was submitted, close the connection."""
         if self._is_open:
             self._is_open = False
-            self._queue.put(None)
+            self._send()
+            self._queue.put((None,))
         await asyncio.to_thread(self._thread.join)
 
     async def run(self, work: Work[T], *, is_alone: bool = False) -> T:
@@ -129,12 +134,20 @@ class Writer:
         """
         if not self._is_open:
             raise StoreUnavailable("the database is closed")
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._queue.put(_Member(work=work, future=future, is_alone=is_alone))
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        if not self._unsent:
+            loop.call_soon(self._send)
+        self._unsent.append(_Member(work=work, future=future, is_alone=is_alone))
         return await future
 
+    def _send(self) -> None:
+        members, self._unsent = self._unsent, []
+        if members:
+            self._queue.put(members)
+
     def _serve(self) -> None:
-        member = self._queue.get()
+        member = self._next()
         try:
             connection = self._connect()
         except Exception as error:
@@ -168,20 +181,22 @@ class Writer:
         self._committed_at = now
 
     def _next(self) -> _Member | None:
-        return self._ahead.pop() if self._ahead else self._queue.get()
+        if not self._ahead:
+            self._ahead.extend(self._queue.get())
+        return self._ahead.popleft()
 
     def _gather(self, first: _Member) -> list[_Member]:
         """`first` and what waits already, up to the limit or to one that runs alone."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._ahead.extend(self._queue.get_nowait())
         group = [first]
-        while not first.is_alone and len(group) < GROUP_LIMIT:
-            try:
-                member = self._queue.get_nowait()
-            except queue.Empty:
-                break
+        while not first.is_alone and len(group) < GROUP_LIMIT and self._ahead:
+            member = self._ahead[0]
             if member is None or member.is_alone:
-                self._ahead.append(member)
                 break
             group.append(member)
+            self._ahead.popleft()
         return group
 
 
