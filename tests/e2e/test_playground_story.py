@@ -175,6 +175,5 @@ async def test_in_a_group_the_bot_answers_who_calls_it(tester: Visitor) -> None:
     await page.get_by_role("link", name="小红").click()
     others = page.locator(".bubble-other")
     await expect(others).to_have_count(2)
-    await expect(await tester.say("你好")).to_be_visible()
-    panel = await why(tester, mine.last.or_(page.locator(".bubble-bot").last).last)
+    panel = await why(tester, await tester.say("你好"))
     await expect(panel.locator("h2")).not_to_be_empty()

@@ -74,10 +74,6 @@ class Visitor:
         await expect(answers).to_have_count(before + 1)
         return answers.last
 
-    async def answers_to(self, words: str) -> str:
-        """As `say`, its text."""
-        return await (await self.say(words)).inner_text()
-
     def check(self, *pardoned: str) -> None:
         """Nothing was asked of another host, and the browser had nothing to complain of but what is `pardoned`."""
         faults = [each for each in self.seen.faults if not any(words in each for words in pardoned)]
