@@ -1,6 +1,7 @@
 # 需要：Python ≥ 3.11、make、能下载 Python 包的网络。有 uv 就用 uv，没有也行。
 # make run    装好环境并启动机器人        make test   装好环境并跑全部测试
 # make check  代码检查加全部测试          make lock   重新锁定依赖（需要 uv）
+# make screenshots     重新拍 README 里的页面（需要 Chromium），约 1 分钟
 # make bench-core      写入、查找、应答、启动，约 5 分钟（LARGE=1 另量一百万条记忆）
 # make bench-long-text TEXT=手册.txt.gz    在一本长的中文手册里检索，约 10 分钟（见 benchmarks/long_text.py）
 # make bench-faq       一万条常见问题，约 10 秒
@@ -18,7 +19,7 @@ BENCH := build/bench-venv
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --generate-hashes --group build \
 	--no-annotate --no-header --no-emit-index-url --no-emit-find-links --quiet
 
-.PHONY: run test check lint lock clean bench-core bench-long-text bench-faq bench-knowledge bench-webhook bench-wechat bench-qq bench-extract bench-memory
+.PHONY: run test check lint lock clean screenshots bench-core bench-long-text bench-faq bench-knowledge bench-webhook bench-wechat bench-qq bench-extract bench-memory
 .DEFAULT_GOAL := run
 
 run: $(VENV)/run.stamp
@@ -34,6 +35,9 @@ lint: $(VENV)/test.stamp
 	@$(BIN)/ruff format --check .
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@$(BIN)/lint-imports
+
+screenshots: $(VENV)/test.stamp
+	@$(BIN)/python tools/screenshots.py
 
 bench-core: $(VENV)/test.stamp
 	@$(BIN)/python -m benchmarks.core $(if $(LARGE),--large)

@@ -72,21 +72,31 @@ def build(settings: Settings) -> None:
 
     from bot.channels.onebot_pages import pages_of as onebot_pages
     from bot.channels.wechat_mapping import pages_of as wechat_pages
+    from bot.connecting.arrivals import Arrivals
     from bot.container import Channels, House
     from bot.container.alerting import make_alerts
+    from bot.container.channels import SystemClock
     from bot.container.moving import refuse_half_moved
+    from bot.container.pages import make_doorkeeper
+    from bot.container.playing import make_playing
     from bot.official_accounts import OfficialAccounts
     from bot.qq_side import QQSide, nonebot_config
 
     refuse_half_moved(settings)
     # Importing NoneBot puts its own sink in place of ours.
     configure_logs(settings.log_level, settings.secrets)
-    config: dict[str, Any] = nonebot_config(settings) | {"api_timeout": API_SECONDS}
+    playing = make_playing(settings)
+    official = playing.official if playing is not None else None
+    config: dict[str, Any] = nonebot_config(settings, official) | {"api_timeout": API_SECONDS}
     with hidden_from_nonebot():
         nonebot.init(**config)
     driver = nonebot.get_driver()
     alerts = make_alerts(settings)
-    wechat, qq = OfficialAccounts(driver, settings), QQSide(driver, settings, alerts)
+    arrivals = Arrivals(SystemClock())
+    stages = playing.wechat.values() if playing is not None else ()
+    wechat = OfficialAccounts(driver, settings, arrivals, stages)
+    onebot = playing.onebot if playing is not None else None
+    qq = QQSide(driver, settings, alerts, arrivals, onebot, official)
     house = House(
         settings,
         Channels(
@@ -104,12 +114,18 @@ def build(settings: Settings) -> None:
     # `/wechat/` is no address of ours: WeChat follows no redirect, and others need none.
     app.router.redirect_slashes = False
     app.state.house = house
+    app.state.arrivals = arrivals
+    app.state.playing = playing
+    app.state.doorkeeper = make_doorkeeper(settings)
     app.state.mapping = qq.mapping()
     # Shutdown runs in reverse: the adapters let their runs finish before the house closes.
     driver.on_startup(house.open)
     driver.on_shutdown(house.close)
     qq.serve(house)
     wechat.serve(house)
+    if playing is not None:
+        playing.open_doors(app, qq.is_hidden)
+        driver.on_shutdown(playing.close)
     driver.on_startup(house.begin_work)
     driver.on_startup(partial(_say_what_next, settings))
     for door in ("plugins.health", "plugins.chat", "plugins.console"):

@@ -29,6 +29,7 @@ from bot.memory.ports import TurnWindow
 from bot.memory.query import Queries
 from bot.memory.summary import RecentTalk
 from bot.metrics import StageTimes
+from bot.noting import note_question, note_times
 from bot.pacing import Pace, Place
 from bot.pointing import Pointed, Pointing
 from bot.ports import Delivery
@@ -118,6 +119,7 @@ class Assistant:
             finally:
                 self._drafts.end(message.sender.app_id, message.key)
         self._journal.close(message, delivery.decided_by, times)
+        note_times(times)
         return delivery
 
     async def _answer(
@@ -235,6 +237,7 @@ class Assistant:
             question = await self._question(context, recent, pointed, place, times)
             if (hints := faq_hint(hit, recent.turns)) or images:
                 question = replace(question, passages=(*hints, *question.passages), images=images)
+            await note_question(pointed, question, times)
             with times.stage("answer"):
                 async with place.given_away():
                     answer = await self._answerer.answer(question, self._draft(message))

@@ -16,6 +16,7 @@ from bot.memory.ports import TurnWindow
 from bot.memory.query import Queries
 from bot.memory.recall import Recall
 from bot.memory.trace import Trace, Traced
+from bot.noting import Looked
 from bot.pointing import Pointed, Pointing
 
 MOST_CLOSED = 100
@@ -70,18 +71,26 @@ class Explaining:
         recent = (await self._window.recent(scope)).turns
         pointed = await self._pointing.read(text, at, scope, recent)
         query = await self._queries.of(pointed.query, pointed.talk)
-        trace = await self._recall.trace(
-            scope,
-            query.text,
-            pointed.k,
-            query.vector,
-            pointed.window,
-            query.talk,
-            also_told=pointed.is_of_deeds,
-            budget_tokens=self._budget_tokens,
-            closed=await self._closed.closed_facts(scope, MOST_CLOSED),
+        looked = Looked(
+            scope=scope, query=query, k=pointed.k, window=pointed.window, also_told=pointed.is_of_deeds
         )
+        trace = await self.trace(looked)
         return Explained(text=text, pointed=pointed, budget_tokens=self._budget_tokens, trace=trace)
+
+    async def trace(self, looked: Looked) -> Trace:
+        """A search that was made, once more with all that is weighed. Raises StoreUnavailable."""
+        query = looked.query
+        return await self._recall.trace(
+            looked.scope,
+            query.text,
+            looked.k,
+            query.vector,
+            looked.window,
+            query.talk,
+            also_told=looked.also_told,
+            budget_tokens=self._budget_tokens,
+            closed=await self._closed.closed_facts(looked.scope, MOST_CLOSED),
+        )
 
 
 def as_document(explained: Explained) -> dict[str, object]:

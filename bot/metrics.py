@@ -7,7 +7,7 @@ of the latest outcomes and NaN before the first, and so is what could not be loo
 import math
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily
@@ -218,6 +218,11 @@ class StageTimes:
     @property
     def seconds(self) -> float:
         return time.perf_counter() - self._began
+
+    @property
+    def milliseconds(self) -> Mapping[str, float]:
+        """Stage → how long it took, in the order in which the stages ended."""
+        return dict(self._stages)
 
     def __str__(self) -> str:
         parts = [f"{name}={milliseconds:.0f}" for name, milliseconds in self._stages.items()]

@@ -4,6 +4,7 @@ Invariant: only here do the adapter and the house meet; each knows the other by 
 """
 
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from bot.channels.wechat import Adapter, OfficialAccount
@@ -12,11 +13,14 @@ from bot.channels.wechat_drafts import WeChatDrafts
 from bot.channels.wechat_mini_program import WeChatMiniProgram
 from bot.channels.wechat_outbox import WeChatOutbox
 from bot.channels.wechat_pictures import WeChatPictures
-from bot.channels.wechat_service import api_clients, customer_service, mini_program
+from bot.channels.wechat_service import api_clients, customer_service, mini_program, played_client
 from bot.channels.wechat_unionid import WeChatUnionIds
+from bot.connecting.arrivals import Arrivals
+from bot.connecting.door_watch import NotedDoor
+from bot.container.channels import SystemClock
 from bot.container.tokens import shared_tokens
 from bot.conversation.message import Message
-from bot.metrics import DoorWatch
+from bot.playground.wechat_stage import WeChatStage
 from bot.secrets_file import read_tryout
 from bot.settings import Settings
 
@@ -27,15 +31,28 @@ if TYPE_CHECKING:
 class OfficialAccounts:
     """Made before the house, which it serves; `serve` brings both together."""
 
-    def __init__(self, driver: Any, settings: Settings) -> None:
-        """`driver`: NoneBot's. Raises AccountError."""
+    def __init__(
+        self,
+        driver: Any,
+        settings: Settings,
+        arrivals: Arrivals | None = None,
+        played: Iterable[WeChatStage] = (),
+    ) -> None:
+        """`driver`: NoneBot's. `played`: the stages of the playground's accounts. Raises AccountError."""
+        self._arrivals = arrivals or Arrivals(SystemClock())
         self._driver = driver
         self._settings = settings
-        self._accounts = _accounts(settings)
+        stages = {_played_account(each): each for each in played}
+        self._accounts = _accounts(settings, has_playground=bool(stages))
         tokens = shared_tokens(settings, MemoryTokenStore(time.time))
         if tokens is not None:
             driver.on_shutdown(tokens.close)
         clients = api_clients(self._accounts, driver, tokens)
+        self._accounts += stages
+        clients |= {
+            account.app_id: played_client(account, stage.server.api.transport())
+            for account, stage in stages.items()
+        }
         self._service = customer_service(self._accounts, clients)
         self.mini_program = _mini_program(driver, settings, tokens)
         self.pictures = WeChatPictures(clients)
@@ -64,7 +81,7 @@ class OfficialAccounts:
             waiting_line=say("waiting_line"),
             unfinished_mark=say("unfinished_ai" if self._settings.ai_label else "unfinished"),
             taps=taps,
-            observer=DoorWatch(house.metrics, "wechat"),
+            observer=NotedDoor(house.metrics, "wechat", self._arrivals),
         )
 
 
@@ -82,9 +99,20 @@ def _mini_program(driver: Any, settings: Settings, tokens: TokenStore | None) ->
     return WeChatMiniProgram(api)
 
 
-def _accounts(settings: Settings) -> list[OfficialAccount]:
-    """Those of the settings, or the try-out account."""
-    if settings.is_wechat_tryout:
+def _played_account(stage: WeChatStage) -> OfficialAccount:
+    account = stage.account
+    return OfficialAccount(
+        app_id=account.app_id,
+        token=account.token,
+        aes_key=account.aes_key,
+        app_secret=account.app_secret,
+        path=account.path,
+    )
+
+
+def _accounts(settings: Settings, *, has_playground: bool) -> list[OfficialAccount]:
+    """Those of the settings, or the try-out account where it is not one of the playground's."""
+    if settings.is_wechat_tryout and not has_playground:
         tryout = read_tryout(settings.data_folder)
         path = settings.wechat.path
         return [OfficialAccount(app_id=tryout.app_id, token=tryout.wechat_token, path=path)]

@@ -16,6 +16,7 @@ from bot.memory.query import Query
 from bot.memory.recall import Recall, RecalledFact
 from bot.memory.said import LOOKED_THROUGH, choose_said
 from bot.metrics import Metrics
+from bot.noting import note_looked
 from bot.pointing import Pointed
 from identity.directory import Directory
 from identity.model import Account
@@ -99,9 +100,12 @@ class Recollection:
         group = await self._directory.known_group(conversation)
         if group is None:
             return ()
-        return await self._from(group.scope(conversation.place), pointed, GROUP_K, query)
+        return await self._from(group.scope(conversation.place), pointed, GROUP_K, query, is_group=True)
 
-    async def _from(self, scope: Scope, pointed: Pointed, k: int, query: Query) -> tuple[RecalledFact, ...]:
+    async def _from(
+        self, scope: Scope, pointed: Pointed, k: int, query: Query, *, is_group: bool = False
+    ) -> tuple[RecalledFact, ...]:
+        note_looked(scope, query, k, pointed, is_group=is_group)
         recalled = await self._recall.recall(
             scope, query.text, k, query.vector, pointed.window, query.talk, also_told=pointed.is_of_deeds
         )

@@ -142,6 +142,11 @@ class Settings(Section):
         return 0 if self.console.port == self.port else self.console.port
 
     @property
+    def has_playground(self) -> bool:
+        """Platforms can be played on the second port."""
+        return bool(self.console_port) and self.console.playground
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """What no log line may hold."""
         onebot = self.onebot

@@ -22,6 +22,10 @@ class ConsoleSettings(Section):
         le=65535,
         description="运维端口，只在本机的 127.0.0.1 上：/readyz、/metrics、/healthz/memory；写 0 则不开",
     )
+    playground: bool = Field(
+        default=True,
+        description="运维端口上是否有试用场，不用公众号和 QQ 就能试：true 或 false；运维端口不开就没有",
+    )
     token: str = Field(
         default="",
         repr=False,

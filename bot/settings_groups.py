@@ -10,11 +10,11 @@ from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from bot.conversation.message import PLAYGROUND
+from bot.conversation.message import is_playground
 
 AES_KEY = re.compile(r"[A-Za-z0-9]{43}")
 """EncodingAESKey as the WeChat console makes it: base64 of 32 bytes without its closing `=`."""
-ROUTES_TAKEN = ("/onebot", "/qq", "/livez", "/export")
+ROUTES_TAKEN = ("/onebot", "/qq", "/livez", "/export", "/platforms")
 """Paths that other rooms serve on the public port."""
 
 
@@ -60,8 +60,8 @@ class WeChatAccount(Section):
     @field_validator("app_id")
     @classmethod
     def _check_app_id(cls, app_id: str) -> str:
-        if app_id == PLAYGROUND:
-            raise ValueError(f"{PLAYGROUND} 是试用账号的名字，不能当作公众号")
+        if is_playground(app_id):
+            raise ValueError(f"{app_id} 是试用账号的名字，不能当作公众号")
         if re.search(r"\s", app_id):
             raise ValueError("含有空白字符")
         return app_id

@@ -11,7 +11,7 @@ import unicodedata
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from bot.conversation.message import PLAYGROUND, AccountKey
+from bot.conversation.message import AccountKey, is_playground
 from identity.ports import AccountStore
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -86,7 +86,7 @@ class Authority:
 
 
 def _may_have_authority(key: AccountKey) -> bool:
-    return bool(key.openid) and key.app_id != PLAYGROUND
+    return bool(key.openid) and not is_playground(key.app_id)
 
 
 def _address(entry: str) -> str:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from loguru import logger
 
 from bot.conversation.errors import RejectedInput, StoreUnavailable
-from bot.conversation.message import PLAYGROUND, AccountKey
+from bot.conversation.message import AccountKey, is_playground
 from bot.conversation.ports import Clock
 from identity.directory import Directory, Proof
 from identity.model import Account, CodeLimits, Sending
@@ -164,7 +164,7 @@ class PhoneCodes:
 
     def _of_world(self, account: Account, phone: PhoneHash) -> PhoneHash:
         """Accounts that are tried out and real ones never meet: there the same number is another."""
-        if account.key.app_id != PLAYGROUND:
+        if not is_playground(account.key.app_id):
             return phone
         return PhoneHash(phone.version, self._keyed_hash(_TRYING_OUT + phone.digest))
 

@@ -18,6 +18,7 @@ from bot.answering.question import Answer, Question
 from bot.conversation.errors import ModelRefused, ModelUnavailable, ModelUnpaid
 from bot.conversation.ports import ChatModel
 from bot.conversation.wording import Wording
+from bot.noting import note_prompt
 
 UNPAID = "model_unpaid"
 """The key of the operator's alert."""
@@ -83,6 +84,7 @@ class ModelAnswerer:
         elif question.images:
             question = replace(question, images=())
         prompt = render_prompt(self._template, await self._fallback.readable(question))
+        note_prompt(prompt)
         if draft is None:
             return await model.complete(prompt)
         draft.begin(passed)

@@ -21,21 +21,30 @@ class EventMapping:
     """The mappings of one NoneBot application."""
 
     def __init__(
-        self, onebot: OneBotMapping, qq: QQMapping, *, is_onebot_tryout: bool, transfers: bool = False
+        self,
+        onebot: OneBotMapping,
+        qq: QQMapping,
+        *,
+        is_onebot_tryout: bool,
+        transfers: bool = False,
+        played: str = "",
     ) -> None:
         """`is_onebot_tryout`: OneBot clients come with the try-out token, so their people are playground.
+        `played`: the id of the OneBot client that is only played, whose people are too.
         `transfers`: who asks for a human on WeChat is handed over to the account's customer service."""
         self._onebot = onebot
         self._qq = qq
         self._transfers = transfers
         self._is_onebot_tryout = is_onebot_tryout
+        self._played = played
 
     def to_message(self, bot: Bot, event: Event) -> Message | None:
         """None for what nobody answers."""
         if isinstance(event, WeChatEvent):
             return wechat_mapping.to_message(event)
         if isinstance(bot, OneBot):
-            app_id = PLAYGROUND if self._is_onebot_tryout else bot.self_id
+            is_playground = self._is_onebot_tryout or bot.self_id == self._played
+            app_id = PLAYGROUND if is_playground else bot.self_id
             return self._onebot.to_message(event, self_id=bot.self_id, app_id=app_id)
         if isinstance(bot, QQBot):
             return self._qq.to_message(event, app_id=bot.self_id, bot_id=_own_id(bot))

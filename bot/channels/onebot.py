@@ -24,6 +24,7 @@ from nonebot.exception import WebSocketClosed
 
 from bot.alerts import OperatorAlerts
 from bot.channels.onebot_forward import alone, batches, nodes
+from bot.channels.onebot_guard import Played
 from bot.channels.onebot_troubles import Cause, Troubles, is_uncertain
 from bot.conversation.message import PLAYGROUND, Message
 from bot.delivery import GoesOn, SendOutcome, Sent, always
@@ -59,12 +60,16 @@ class OneBotOutbox:
         troubles: Troubles | None = None,
         *,
         name: str = "记得",
+        is_tryout: bool = True,
+        played: Played | None = None,
     ) -> None:
         """`bots` gives the connected bots by their own id: `nonebot.get_bots`. `name`: who speaks in a merged
-        forward."""
+        forward. `is_tryout`: clients come with the try-out token; else `PLAYGROUND` is `played` alone."""
         self._bots = bots
         self._troubles = troubles or Troubles(OperatorAlerts())
         self._name = name
+        self._is_tryout = is_tryout
+        self._played = played
 
     def is_ready(self, message: Message) -> bool:
         """The bot this message came to is connected, and logged in."""
@@ -138,13 +143,20 @@ class OneBotOutbox:
         return True
 
     def _bot_for(self, message: Message) -> Bot | None:
-        """The bot whose id the message is filed under; a try-out message goes to the newest client."""
+        """The bot whose id the message is filed under; a try-out message goes to the newest client, a played one
+        where it came from."""
         app_id = message.conversation.app_id
         bots = self._bots()
         if app_id != PLAYGROUND:
             bot = bots.get(app_id)
             return bot if isinstance(bot, Bot) else None
-        return next((bot for bot in reversed(list(bots.values())) if isinstance(bot, Bot)), None)
+        played = self._played
+        stage = bots.get(played.self_id) if played is not None else None
+        stage = stage if isinstance(stage, Bot) else None
+        if not self._is_tryout or (played is not None and played.is_at_work()):
+            return stage
+        clients = (bot for bot in reversed(list(bots.values())) if isinstance(bot, Bot) and bot is not stage)
+        return next(clients, stage)
 
 
 async def _is_admin(bot: Bot, group: str) -> bool:

@@ -23,7 +23,7 @@ from typing_extensions import override
 
 from bot.channels.door import Watch
 from bot.channels.onebot_events import LooseGroupMessage, LoosePrivateMessage
-from bot.channels.onebot_guard import DETAILS, LIMIT_CHARACTERS, check_token, is_acceptable
+from bot.channels.onebot_guard import DETAILS, LIMIT_CHARACTERS, Played, check_token, is_acceptable
 
 __all__ = ["LIMIT_CHARACTERS", "OneBotAdapter", "SkimmedSocket", "is_acceptable"]
 
@@ -53,6 +53,7 @@ class OneBotAdapter(Adapter):
         takes_posts: bool = True,
         watch: Watch | None = None,
         noticed: Noticed | None = None,
+        played: Played | None = None,
         **kwargs: Any,
     ) -> None:
         """`takes_posts` False leaves the HTTP routes out: a post proves itself by the secret alone.
@@ -64,6 +65,7 @@ class OneBotAdapter(Adapter):
             # Nothing else sees every event in order, whichever way it came.
             self.json_to_event = partial(self._noted_event, noticed)
         self._takes_posts = takes_posts
+        self._played = played
         self._watch = watch
         self._seats: dict[str, Seat] = {}
         super().__init__(driver, **kwargs)
@@ -78,7 +80,10 @@ class OneBotAdapter(Adapter):
         given = tuple(
             value.encode("latin-1", "replace") for value in request.headers.getall("authorization", [])
         )
-        refusal = check_token(given, self.onebot_config.onebot_access_token or "")
+        played, token = self._played, self.onebot_config.onebot_access_token
+        if played is not None and played.is_at_work():
+            token = played.token
+        refusal = check_token(given, token or "")
         return self._noted(None if refusal is None else Response(refusal.status, content="Forbidden"))
 
     @override

@@ -8,7 +8,8 @@ the secret, for a bot of ours; where there is neither, nobody can.
 import hmac
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -51,6 +52,19 @@ _UNSIGNED = Refusal(status=401, reason="HTTP 上报没有签名")
 _WRONG_SIGNATURE = Refusal(status=403, reason="HTTP 上报的签名不对")
 _NO_EVENT = Refusal(status=400, reason="HTTP 上报的不是事件")
 _OTHER_BOT = Refusal(status=403, reason="HTTP 上报的事件属于另一个机器人")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """A client that is only played, in this process: it comes in by a door of its own, and nobody else does."""
+
+    self_id: str
+    """Reserved: whoever comes any other way is not this bot."""
+    token: str = field(repr=False)
+    is_from: Callable[[Mapping[str, Any]], bool]
+    """Whether a request, by its scope, came through that door."""
+    is_at_work: Callable[[], bool]
+    """Whether what runs now was set off by one that did."""
 
 
 def check_token(authorizations: tuple[bytes, ...], token: str) -> Refusal | None:
@@ -130,6 +144,7 @@ class OneBotGuard:
         secret: str = "",
         self_ids: Collection[str] = (),
         watch: Watch | None = None,
+        played: Played | None = None,
     ) -> None:
         """Without a token nobody connects; without a secret no post is taken. `self_ids` empty: of any bot."""
         self._app = app
@@ -137,6 +152,7 @@ class OneBotGuard:
         self._secret = secret
         self._self_ids = frozenset(self_ids)
         self._refusals = Refusals("OneBot", watch)
+        self._played = played
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket" and leads_to(scope, SOCKETS):
@@ -147,8 +163,13 @@ class OneBotGuard:
             await self._app(scope, receive, send)
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = check_token(values(scope, b"authorization"), self._access_token) or check_self_id(
-            values(scope, b"x-self-id"), self._self_ids
+        played, self_ids = self._played, values(scope, b"x-self-id")
+        if played is not None and played.is_from(scope):
+            token, allowed = played.token, frozenset({played.self_id})
+        else:
+            token, allowed = self._access_token, self._self_ids
+        refusal = check_token(values(scope, b"authorization"), token) or self._check_self_id(
+            scope, self_ids, allowed
         )
         if refusal is None:
             await self._app(scope, receive, send)
@@ -156,6 +177,14 @@ class OneBotGuard:
         self._refusals.note(refusal)
         await receive()
         await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": ""})
+
+    def _check_self_id(
+        self, scope: Scope, self_ids: tuple[bytes, ...], allowed: Collection[str]
+    ) -> Refusal | None:
+        played = self._played
+        if played is not None and played.self_id.encode() in self_ids and not played.is_from(scope):
+            return _FOREIGN
+        return check_self_id(self_ids, allowed)
 
     async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
         verdict = await self._judge(scope, receive)
@@ -172,7 +201,7 @@ class OneBotGuard:
             return _CLOSED
         if not signatures:
             return _UNSIGNED
-        refusal = check_self_id(self_ids, self._self_ids)
+        refusal = self._check_self_id(scope, self_ids, self._self_ids)
         if refusal is not None:
             return refusal
         body = await read_body(scope, receive, limit_bytes=LIMIT_CHARACTERS)

@@ -86,7 +86,11 @@ def _words_of(failure: ActionFailed) -> str:
 class Troubles:
     """Of all accounts of one application. Ids are texts; `self_id` is the account's own number."""
 
-    def __init__(self, alerts: Alerts, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, alerts: Alerts, monotonic: Callable[[], float] = time.monotonic, *, played: str = ""
+    ) -> None:
+        """`played`: of whose troubles nobody is told, since somebody plays them."""
+        self._played = played
         self._alerts = alerts
         self._monotonic = monotonic
         self._bans: dict[tuple[str, str], Ban] = {}
@@ -192,6 +196,8 @@ class Troubles:
             del self._bans[next(iter(self._bans))]
 
     async def _tell(self, self_id: str, group: str, cause: Cause) -> None:
+        if self_id == self._played:
+            return
         self._told.setdefault((self_id, group), set()).add(cause)
         if len(self._told) > _REMEMBERED:
             del self._told[next(iter(self._told))]

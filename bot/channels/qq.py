@@ -22,7 +22,7 @@ from bot.alerts import Alerts, OperatorAlerts
 from bot.channels.qq_errors import Verdict, code_of, fix_of, verdict_of
 from bot.channels.qq_mapping import GUILD_CHANNEL
 from bot.channels.qq_pages import QQPages, halves
-from bot.conversation.message import Message
+from bot.conversation.message import Message, is_playground
 from bot.conversation.taps import without_taps
 from bot.delivery import GoesOn, SendOutcome, Sent, always
 
@@ -172,6 +172,8 @@ class QQOutbox:
 
     async def _tell(self, message: Message, code: int, fix: str) -> None:
         app_id, group = message.conversation.app_id, message.conversation.group
+        if is_playground(app_id):
+            return  # Somebody plays this trouble.
         told = (app_id, group, code)
         self._told.add(told)
         # A group's openid is shown nowhere in QQ: it would tell nobody which one it is.

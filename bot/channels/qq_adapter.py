@@ -7,6 +7,8 @@ HTTP 200 is an error.
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import anyio
 from nonebot.adapters.qq import Adapter, Bot
@@ -14,7 +16,7 @@ from nonebot.adapters.qq.event import Event, MessageAuditEvent
 from nonebot.adapters.qq.models import Dispatch
 from nonebot.adapters.qq.store import audit_result
 from nonebot.adapters.qq.utils import log
-from nonebot.drivers import HTTPClientMixin, HTTPClientSession, Request, Response
+from nonebot.drivers import Driver, HTTPClientMixin, HTTPClientSession, Request, Response
 from pydantic import ValidationError
 from typing_extensions import override
 
@@ -30,6 +32,14 @@ class QQAdapter(Adapter):
 
     _session: HTTPClientSession | None = None
     """One for all calls: a client for each costs 50 ms of the loop, most of it for its certificates."""
+
+    @override
+    def __init__(
+        self, driver: Driver, *, ask: Callable[[Request], Awaitable[Response]] | None = None, **kwargs: Any
+    ) -> None:
+        """`ask`: whom the platform's API is called by. None: the driver."""
+        self._ask = ask
+        super().__init__(driver, **kwargs)
 
     @override
     def dispatch_event(self, bot: Bot, payload: Dispatch) -> None:
@@ -56,7 +66,7 @@ class QQAdapter(Adapter):
 
     @override
     async def startup(self) -> None:
-        if isinstance(self.driver, HTTPClientMixin):
+        if self._ask is None and isinstance(self.driver, HTTPClientMixin):
             session = self.driver.get_session()
             await session.setup()
             self._session = session
@@ -73,7 +83,10 @@ class QQAdapter(Adapter):
     async def request(self, setup: Request) -> Response:
         """Raises TimeoutError after API_SECONDS, and what the driver raises."""
         with anyio.fail_after(API_SECONDS):
-            sending = self._session.request(setup) if self._session else super().request(setup)
+            if self._ask is not None:
+                sending = self._ask(setup)
+            else:
+                sending = self._session.request(setup) if self._session else super().request(setup)
             return _as_error(await sending)
 
 

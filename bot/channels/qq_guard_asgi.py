@@ -44,10 +44,12 @@ class QqGuard:
         watch: Watch | None = None,
         admissions: Admissions | None = None,
         limit_bytes: int = LIMIT_BYTES,
+        validated: Callable[[str], None] = lambda app_id: None,
     ) -> None:
         """`secrets`: AppSecret by AppID, of the bots that use the webhook; others are refused here.
 
-        `is_setup_open` says whether the operator is setting the callback address up. `now`: Unix seconds.
+        `is_setup_open` says whether the operator is setting the callback address up; `validated` is told of which
+        bot it was answered. `now`: Unix seconds.
         Raises ConfigurationError when a secret is empty.
         """
         self._app = app
@@ -57,6 +59,7 @@ class QqGuard:
         self._refusals = Refusals("QQ 官方机器人", watch)
         self._admissions = admissions or Admissions()
         self._limit_bytes = limit_bytes
+        self._validated = validated
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not leads_to(scope, ROUTES):
@@ -70,6 +73,7 @@ class QqGuard:
         if isinstance(verdict, Refusal):
             await self._refuse(send, verdict)
         elif isinstance(verdict, Validation):
+            self._validated(values(scope, b"x-bot-appid")[0].decode("latin-1"))
             answer = {"plain_token": verdict.plain_token, "signature": verdict.signature}
             await respond(send, 200, json.dumps(answer).encode(), b"application/json")
         else:

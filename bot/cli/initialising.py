@@ -6,35 +6,29 @@ is never overwritten unasked; its old text is kept beside it.
 
 import difflib
 import os
-import re
 import secrets
-import string
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import typer
 
 from bot.cli.running import Refusal, is_sure, say_json, typed
-from bot.conversation.errors import ConfigurationError, RejectedInput
+from bot.conversation.errors import ConfigurationError
 from bot.settings import Settings
 from bot.settings_fields import known_fields
+from bot.settings_file import NAME, Answers, check, random_secret, text_of, write
 from bot.settings_source import read_settings
 
-NOWHERE = Path("/nonexistent")
-"""Read from here, settings are the answers alone: no file of the machine has a part in them."""
 NEXT = {"jide doctor": "检查", "jide run": "启动"}
 PLAIN = "明文"
 """Typed instead of a key: WeChat's plain mode."""
-
-Answers = dict[str, str]
 
 
 def initialise(given: Sequence[str], *, asks: bool, overwrites: bool, as_json: bool) -> None:
     """`given`: `KEY=value`, or `KEY` for the value of that environment variable; the rest is asked for or
     made. No coroutine: asyncio would keep Ctrl+C from a question. Raises RejectedInput or ConfigurationError.
     """
-    path = data_folder() / "jide.env"
+    path = data_folder() / NAME
     try:
         if path.exists() and not overwrites and not (asks and _may_rewrite(path)):
             raise Refusal(f"没有改动：{path} 已经有了", "要重写就加 --force，旧的会改名留着")
@@ -42,7 +36,7 @@ def initialise(given: Sequence[str], *, asks: bool, overwrites: bool, as_json: b
     except EOFError:
         raise Refusal("没有问完，什么都没有写", "不想回答就用 jide init --yes，或用 --set 写明") from None
     settings = check(answers)
-    kept = write(path, answers)
+    kept = write(path, text_of(answers), keeps_old=True)
     if as_json:
         kept_as = str(kept) if kept else None
         say_json({"file": str(path), "kept": kept_as, "paste": to_paste(settings), "next": [*NEXT]})
@@ -69,7 +63,7 @@ def answers_of(given: Sequence[str]) -> Answers:
             raise Refusal(f"没有叫 {key} 的环境变量", f"设好它，或写成 --set {key}=值")
         answers[key] = value if has_value else os.environ[key]
     if answers.get("WECHAT__APP_ID"):
-        answers = {"WECHAT__TOKEN": _random(32), "WECHAT__AES_KEY": _random(43)} | answers
+        answers = {"WECHAT__TOKEN": random_secret(32), "WECHAT__AES_KEY": random_secret(43)} | answers
     return {key: value for key, value in answers.items() if value}
 
 
@@ -80,54 +74,6 @@ def data_folder() -> Path:
     except ConfigurationError:
         named = os.environ.get("JIDE_DATA_DIR") or str(Settings.model_fields["jide_data_dir"].default)
         return Path.cwd() / Path(named).expanduser()
-
-
-def check(answers: Mapping[str, str]) -> Settings:
-    """Raises ConfigurationError."""
-    try:
-        return read_settings(NOWHERE, answers)
-    except ConfigurationError as error:  # nothing is written yet, so nowhere to look is named
-        raise ConfigurationError(error.key, error.problem.partition("（写在 ")[0], error.fix) from error
-
-
-def write(path: Path, answers: Mapping[str, str]) -> Path | None:
-    """Returns where the old file was kept. Raises RejectedInput."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    kept = None
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text_of(answers))
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            kept = path.with_name(f"jide.env.{datetime.now().astimezone():%Y%m%d-%H%M%S}")
-            path.replace(kept)
-            kept.chmod(0o600)
-        draft.replace(path)
-    except OSError as error:
-        raise RejectedInput(f"写不了 {path}（{error.strerror}）：检查权限和剩余空间") from error
-    finally:
-        draft.unlink(missing_ok=True)
-    return kept
-
-
-def text_of(answers: Mapping[str, str]) -> str:
-    """The file: every answer under its description."""
-    lines = ["# 记得的设置。由 jide init 写成，可以用编辑器改；全部设置的说明在 .env.prod。", ""]
-    for key, field in known_fields().items():
-        if key in answers:
-            lines += [f"# {field.description}", f"{key}={quoted(answers[key])}"]
-    return "\n".join(lines) + "\n"
-
-
-def quoted(value: str) -> str:
-    """A value that a dotenv file gives back as it is."""
-    if re.fullmatch(r"[\w./:@,+=*-]*", value):
-        return value
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
 
 
 def to_paste(settings: Settings) -> dict[str, dict[str, str]]:
@@ -192,11 +138,11 @@ def _ask_wechat() -> Answers:
     app_id = typed("公众号的 AppID（没有就回车）")
     if not app_id:
         return {}
-    token = typed("公众号的令牌 Token（回车随机生成）") or _random(32)
+    token = typed("公众号的令牌 Token（回车随机生成）") or random_secret(32)
     key = typed(f"EncodingAESKey，43 位（回车随机生成；明文模式输入“{PLAIN}”）")
     answers = {"WECHAT__APP_ID": app_id, "WECHAT__TOKEN": token}
     if key != PLAIN:
-        answers |= {"WECHAT__AES_KEY": key or _random(43)}
+        answers |= {"WECHAT__AES_KEY": key or random_secret(43)}
     question = "AppSecret：认证过的公众号填了它，慢的回答用客服消息送到（没有就回车）"
     secret = typed(question, hides=True)
     return answers | ({"WECHAT__APP_SECRET": secret} if secret else {})
@@ -216,7 +162,7 @@ def _ask_model() -> Answers:
         "LLM__BASE_URL": base_url,
         "LLM__API_KEY": typed("对话模型的密钥（本机的模型就回车）", hides=True),
     }
-    answers["LLM__MODEL"] = typed("对话模型的名字，例 deepseek-chat")
+    answers["LLM__MODEL"] = typed("对话模型的名字，例 deepseek-v4-flash")
     vision = typed("看图的模型，同一个接口和密钥，例 qwen3-vl（不看图就回车）")
     return answers | ({"LLM__VISION_MODEL": vision} if vision else {})
 
@@ -235,9 +181,3 @@ def _ask_superusers() -> Answers:
 
 def _may_rewrite(path: Path) -> bool:
     return is_sure(f"{path} 已经有了，要重写吗？旧的会改名留着")
-
-
-def _random(length: int) -> str:
-    """Letters and digits: what WeChat's console takes."""
-    alphabet = string.ascii_letters + string.digits
-    return "".join(secrets.choice(alphabet) for _ in range(length))

@@ -5,7 +5,6 @@ of the try-out account, and knows nothing of what is behind it.
 """
 
 import asyncio
-import hashlib
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -23,7 +22,7 @@ from bot.conversation.wording import Wording
 from bot.secrets_file import read_tryout
 from bot.settings import Settings
 from bot.settings_source import read_settings
-from simulators.onebot import HandshakeRefused, OneBotClient, SentMessage
+from simulators.onebot import HandshakeRefused, OneBotClient, SentMessage, number_of
 from simulators.wechat import (
     AccountType,
     ScenarioError,
@@ -150,7 +149,7 @@ async def say_on_onebot(text: str, name: str, group: int) -> None:
         async with OneBotClient(url, self_id=SELF_ID, access_token=token) as client:
             await asyncio.sleep(OWED_SECONDS)
             owed = len(client.sent)
-            user = qq_number_of(name)
+            user = number_of(name)
             if group:
                 await client.say_group(group, user, text, nickname=name)
             else:
@@ -191,13 +190,6 @@ def _is_to(sent: SentMessage, user: int, group: int, *, is_first: bool) -> bool:
     if not group:
         return sent.group_id is None and str(sent.user_id) == str(user)
     return str(sent.group_id) == str(group) and (not is_first or str(user) in sent.mentions)
-
-
-def qq_number_of(name: str) -> int:
-    """A stable QQ number for a made-up name; a number is itself."""
-    if name.isdecimal():
-        return int(name)
-    return 10_000_000 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) % 90_000_000
 
 
 def _host(settings: Settings) -> str:

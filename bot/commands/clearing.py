@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from bot.commands.context import Asker
-from bot.commands.forgetting import CONFIRM_WITHIN, FORGET, ForgetCommands, detail_of, receipt_line
+from bot.commands.forgetting import CONFIRM_WITHIN, ForgetCommands, receipt_line
 from bot.commands.groups import CLEAR_GROUP, GroupCommands
 from bot.conversation.message import AccountKey
 from bot.conversation.ports import Clock
@@ -17,6 +17,7 @@ from bot.conversation.scope import PersonId
 from bot.conversation.text import clean, clip
 from bot.conversation.wording import Wording
 from bot.erasing import Erasing
+from bot.forgetting import FORGET, detail_of
 from bot.memory.fact import ForgetReceipt
 from bot.ports import AuditLog, Confirmation, ConfirmationStore
 from identity.authority import Authority

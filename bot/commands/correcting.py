@@ -1,17 +1,16 @@
 """/更正: put right what is remembered, by its number or by the old words and the new.
 
-Invariant: exactly one memory is corrected or none; the old one is closed and kept as what was said, and only what its
-person may have remembered at all takes its place.
+Invariant: exactly one memory is corrected or none; see `bot.memory.correcting`.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot.commands.context import Asker
 from bot.conversation.text import clip
 from bot.conversation.wording import Wording
-from bot.memory.explicit import facts_of_explicit
+from bot.memory.correcting import Correction, put_right
 from bot.memory.fact import Fact, FactKind
 from bot.memory.forget import meant, thing_named
 from bot.memory.normalise import normalise
@@ -90,29 +89,20 @@ class CorrectCommands:
         return await self._put_right(asker, changes[0])
 
     async def _put_right(self, asker: Asker, change: _Change) -> str:
-        told = facts_of_explicit(change.text, asker.message.sent_at)
-        if not told:
-            return self._wording.say("correct_no_fact")
-        new = tuple(
-            replace(each, kind=change.fact.kind, importance=max(each.importance, change.fact.importance))
-            for each in told
-        )
-        if all(each.text == change.fact.text for each in new):
-            return self._wording.say("correct_same")
-        await self._facts.keep(asker.scope, new, None, "", source_turn=None)
-        by = await self._id_of(asker, new[0].text)
-        if by is None:
-            return self._wording.say("remember_failed")
-        await self._facts.supersede(asker.scope, [change.fact.id], by)
-        return self._wording.say(
-            "corrected",
-            old=clip(change.fact.text, SHOWN_CHARACTERS),
-            new="；".join(clip(each.text, SHOWN_CHARACTERS) for each in new),
-        )
-
-    async def _id_of(self, asker: Asker, text: str) -> int | None:
-        facts = (await self._facts.fact_sheet(asker.scope)).facts
-        return next((fact.id for fact in facts if fact.text == text), None)
+        done = await put_right(self._facts, asker.scope, change.fact, change.text, asker.message.sent_at)
+        match done.outcome:
+            case Correction.NO_FACT:
+                return self._wording.say("correct_no_fact")
+            case Correction.SAME:
+                return self._wording.say("correct_same")
+            case Correction.GONE:
+                return self._wording.say("remember_failed")
+            case Correction.DONE:
+                return self._wording.say(
+                    "corrected",
+                    old=clip(change.fact.text, SHOWN_CHARACTERS),
+                    new="；".join(clip(text, SHOWN_CHARACTERS) for text in done.texts),
+                )
 
 
 def _with_new(text: str, old: str, new: str) -> str | None:

@@ -8,15 +8,13 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 
-from loguru import logger
-
 from bot.commands.context import Asker, channel_name
 from bot.commands.parsing import Call
-from bot.conversation.errors import StoreUnavailable
 from bot.conversation.local_time import local_date
 from bot.conversation.ports import Clock
 from bot.conversation.text import clip
 from bot.conversation.wording import Wording
+from bot.forgetting import FORGET, Forgetting
 from bot.groups.lines import GroupLines
 from bot.memory.fact import Fact, ForgetReceipt
 from bot.memory.forget import Forget, Forgotten, Found
@@ -25,7 +23,6 @@ from bot.memory.ports import TurnWindow
 from bot.memory.topics import topic_label
 from bot.ports import AuditLog, Confirmation, ConfirmationStore
 
-FORGET = "forget"
 CONFIRM_WITHIN = timedelta(minutes=5)
 MOST_UNASKED = 5
 """Facts that go without a question."""
@@ -50,10 +47,8 @@ class ForgetCommands:
     ) -> None:
         """`clear`: asks about everything."""
         self._forget = forget
-        self._window = window
-        self._lines_of_groups = lines
+        self._forgetting = Forgetting(forget=forget, window=window, lines=lines, audit=audit)
         self._confirmations = confirmations
-        self._audit = audit
         self._wording = wording
         self._clock = clock
         self._clear = clear
@@ -99,21 +94,14 @@ class ForgetCommands:
         return self._wording.say("forget_ask", facts=shown, count=count, turns=turns)
 
     async def _carry_out(self, asker: Asker, found: Found) -> str:
-        forgotten = await self._forget.forget(asker.scope, found, asker.message.key)
-        # Whether or not anything was kept of it: it may have been said in a group a moment ago.
-        self._lines_of_groups.drop_account(asker.account.key)
+        done = await self._forgetting.carry_out(
+            asker.account, asker.scope, found, actor=asker.message.sender, asked_in=asker.message.key
+        )
+        forgotten = done.forgotten
         if forgotten.is_nothing:
             return self._wording.say("forget_nothing")
-        await self._audit.record(
-            asker.message.sender, FORGET, asker.account.person, "", detail_of(forgotten.receipt)
-        )
         answer = self._told(asker, forgotten) + receipt_line(self._wording, forgotten.receipt)
-        try:
-            await self._window.drop(asker.scope, for_good=True)
-        except StoreUnavailable as error:
-            logger.warning("忘记后短期记忆的缓存没能刷新，等它过期：{}", error)
-            answer += self._wording.say("forget_window_left")
-        return answer
+        return answer + self._wording.say("forget_window_left") if done.is_window_left else answer
 
     def _told(self, asker: Asker, forgotten: Forgotten) -> str:
         facts, receipt = forgotten.facts, forgotten.receipt
@@ -143,12 +131,3 @@ class ForgetCommands:
 def receipt_line(wording: Wording, receipt: ForgetReceipt) -> str:
     """With what the person may prove it by; "" where nothing was there."""
     return wording.say("forget_receipt", number=receipt.number) if receipt.number else ""
-
-
-def detail_of(receipt: ForgetReceipt) -> str:
-    """For the audit log."""
-    counts = (
-        f"facts={receipt.facts} turns={receipt.turns} jobs={receipt.jobs} "
-        f"deliveries={receipt.deliveries} vectors={receipt.vectors}"
-    )
-    return f"{counts} receipt={receipt.number}" if receipt.number else counts

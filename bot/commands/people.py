@@ -7,7 +7,7 @@ nothing about anybody, not even whether they exist.
 from collections.abc import Sequence
 
 from bot.commands.context import Asker, channel_name
-from bot.conversation.message import PLAYGROUND
+from bot.conversation.message import is_playground
 from bot.conversation.scope import PersonId
 from bot.conversation.text import normalise
 from bot.conversation.wording import Wording
@@ -40,7 +40,7 @@ class PeopleCommands:
         if not code:
             return self._wording.say("claim_usage")
         sender = asker.message.sender
-        if sender.app_id != PLAYGROUND and await self._authority.claim(sender, code):
+        if not is_playground(sender.app_id) and await self._authority.claim(sender, code):
             return self._wording.say("claim_done", address=sender.address)
         return self._wording.say("claim_refused")
 

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import uvicorn
 from loguru import logger
@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from typing_extensions import override
 
 HOST = "127.0.0.1"
-"""No setting: what is here has no password."""
+"""No setting: part of what is here has no password."""
 TRY_AGAIN_SECONDS = 30.0
 """Another program may leave the port."""
 GRACE_SECONDS = 2
@@ -35,20 +35,34 @@ class _QuietServer(uvicorn.Server):
 class ConsoleServer:
     """Serves an application until cancelled."""
 
-    def __init__(self, app: ASGIApp, port: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        port: int,
+        *,
+        on_listening: Callable[[], None] | None = None,
+        on_stop: Callable[[], None] | None = None,
+    ) -> None:
+        """`on_listening`: the port is ours. `on_stop`: what never ends of itself should end now."""
         self._app = app
         self._port = port
+        self._on_listening = on_listening
+        self._on_stop = on_stop
         self._has_warned = False
 
     async def run(self) -> None:
         """Until cancelled; then requests in flight are finished. Waits for a port that is taken."""
         with await self._listening() as listener:
             logger.info("运维：http://{}:{}/readyz、/healthz/memory、/metrics，只在本机", HOST, self._port)
+            if self._on_listening is not None:
+                self._on_listening()
             server = _QuietServer(self._config())
             serving = asyncio.create_task(server.serve([listener]))
             try:
                 await asyncio.shield(serving)
             except asyncio.CancelledError:
+                if self._on_stop is not None:
+                    self._on_stop()
                 server.should_exit = True
                 await serving
                 raise
@@ -90,7 +104,8 @@ class ConsoleServer:
             log_level="warning",
             access_log=False,
             lifespan="off",
-            ws="none",
+            # The protocol that needs no deprecated part of `websockets`.
+            ws="websockets-sansio",
             server_header=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )

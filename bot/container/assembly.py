@@ -21,11 +21,12 @@ from bot.commands import Commands
 from bot.commands.context import StatusReport
 from bot.commands.parsing import is_slash_command, is_switching_on
 from bot.container.channels import Channels
+from bot.container.consolidating import make_consolidation
 from bot.container.models import Models
 from bot.container.recalling import Recalling
 from bot.container.stores import Stores
 from bot.conversation.message import AccountKey
-from bot.conversation.ports import Clock
+from bot.conversation.ports import ChatModel, Clock
 from bot.conversation.wording import Wording
 from bot.dressing import Dressing
 from bot.erasing import Erasing
@@ -41,17 +42,14 @@ from bot.journal import Journal
 from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.retrieval import Retrieval
 from bot.leaving import Leaving
-from bot.memory.consolidation import Consolidation, Summaries
+from bot.memory.consolidation import Consolidation
 from bot.memory.forget import Forget
-from bot.memory.heads.keeping import KeepHead
-from bot.memory.judge import ModelJudge, RuleJudge, load_judge_prompt
 from bot.memory.ports import TurnWindow
-from bot.memory.revising import Revising
-from bot.memory.summary import SummaryRule
-from bot.metering import MeteredJudge
 from bot.metrics import Metrics
 from bot.pacing import Pace
 from bot.persona import Personas
+from bot.playground.answering import PlayedAnswerer
+from bot.playground.stub_model import StubModel
 from bot.quick_replies import QuickReplies
 from bot.reactions import Reactions
 from bot.recollection import Recollection
@@ -193,32 +191,14 @@ class Assembly:
         return GroupChats(lines=self.lines, speaking=speaking)
 
     def consolidation(self) -> Consolidation:
-        model, prompts = self.models.memory, self.settings.data_folder / "prompts"
-        embedder = self.models.embedder
-        if model is None:
-            judge = RuleJudge(KeepHead(embedder) if embedder is not None else None)
-        else:
-            judge = ModelJudge(model, load_judge_prompt(prompts))
-        judge = MeteredJudge(judge, self.metrics)
-        return Consolidation(
-            judge=judge,
-            facts=self.stores.facts,
-            embedder=self.models.embedder,
+        return make_consolidation(
+            self.settings,
+            self.stores,
+            self.models,
+            self.metrics,
+            window=self.window,
             products=self._product_names,
-            summaries=self._summaries(),
-            revising=Revising(self.stores.facts, self.stores.turn_log, shows_known=model is not None),
         )
-
-    def _summaries(self) -> Summaries | None:
-        memory = self.settings.memory
-        if not memory.summary_after_turns:
-            return None
-        rule = SummaryRule(
-            after_turns=memory.summary_after_turns,
-            keeps=memory.summary_keeps,
-            budget_tokens=memory.short_term_budget_tokens,
-        )
-        return Summaries(reader=self.stores.summaries, rule=rule, window=self.window)
 
     async def _product_names(self) -> Sequence[str]:
         return (await self.catalogue.catalogue()).product_names()
@@ -283,13 +263,23 @@ class Assembly:
         )
 
     def _answerer(self) -> Answerer:
-        if self.models.chat is None:
-            return self.extractive
+        chat = self.models.chat
+        ordinary = (
+            self.extractive if chat is None else self._model_answerer(chat, self.models.vision, self.alerts)
+        )
+        if not self.settings.has_playground:
+            return ordinary
+        stub = self._model_answerer(StubModel(self.wording))
+        return PlayedAnswerer(ordinary=ordinary, stub=stub)
+
+    def _model_answerer(
+        self, model: ChatModel, vision: ChatModel | None = None, alerts: Alerts | None = None
+    ) -> Answerer:
         return ModelAnswerer(
-            model=self.models.chat,
-            vision=self.models.vision,
+            model=model,
+            vision=vision,
             fallback=self.extractive,
-            alerts=self.alerts,
+            alerts=alerts,
             wording=self.wording,
             template=load_template(self.settings.data_folder / "prompts"),
         )

@@ -24,8 +24,10 @@ from bot.container.keys import KeysOfFile
 from bot.container.models import Models
 from bot.container.proving import phone_codes, phone_door
 from bot.container.recalling import make_renewing
+from bot.container.remembering import make_memory_desk
 from bot.container.stores import Stores, WeChatReplies
 from bot.container.watching import Watch
+from bot.container.windows import make_window, make_window_cache
 from bot.conversation.errors import TransientError
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
@@ -37,20 +39,17 @@ from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.ingest import Ingest
 from bot.leaving import Leaving
 from bot.loop_lag import LoopLag
-from bot.memory.short_term import ShortTermMemory
 from bot.metering import OrderWatch
 from bot.metrics import Metrics
 from bot.pacing import Pace
 from bot.persona import Personas
+from bot.playground.why import WhyRecords
 from bot.rules.faq_file import FaqFile
 from bot.secrets_file import PepperFile
 from bot.settings import Settings
 from bot.status import StatusBoard
-from bot.storage.redis.connection import open_redis
-from bot.storage.redis.turn_window import RedisTurnWindow
 from bot.storage.sql.database import Database
 from bot.storage.sql.half_placed import refuse_half_unpacked
-from bot.storage.sql.turn_window import SqlTurnWindow
 from bot.supervisor import Supervisor
 from bot.turnstile import Turnstile
 from bot.union_lookup import UnionLookup
@@ -97,13 +96,14 @@ class House:
         )
         self.authority = Authority(self.stores.accounts, sorted(settings.superuser_addresses))
         self.desk = DeliveryDesk(self.stores.deliveries, channels.outboxes, clock)
-        self._window_cache = self._make_window_cache()
-        self.window = self._make_window()
+        self._window_cache = make_window_cache(settings)
+        self.window = make_window(settings, self.stores.database, self._window_cache)
         self._extractive = ExtractiveAnswerer(embedder=self.models.embedder, wording=self.wording)
         self.catalogue = CatalogueFile(folder / "products.csv")
         self._faq = FaqFile(_with_default(folder / "faq.yaml", HOUSE_FOLDER / "rules" / "default_faq.yaml"))
         self.drafts = Drafts()
-        self._lines = GroupLines(settings.group.lines, clock)
+        self.whys = WhyRecords(self.stores.accounts)
+        self._lines = GroupLines(settings.group.lines, clock, self.whys)
         self._switch = GroupSwitch(self.stores.group_switches)
         self._pace = Pace()
         self.renewing = make_renewing(self.stores, self.models, self._pace, self.metrics)
@@ -161,7 +161,7 @@ class House:
         )
         self.turnstile = Turnstile(
             self.stores.inbox,
-            OrderWatch(self.assistant, self.metrics),
+            OrderWatch(self.whys.around(self.assistant, self.explaining.trace), self.metrics),
             self.desk,
             self._alerts,
             codes=self._phone_codes,
@@ -177,6 +177,7 @@ class House:
             alerts=self._alerts,
             clock=clock,
         )
+        self.memory_desk = make_memory_desk(self.stores, self.window, self._lines, clock, self._wake_worker)
         self.watch = Watch(
             settings=settings,
             tallies=self.stores.tallies,
@@ -253,26 +254,6 @@ class House:
         with contextlib.suppress(TransientError):
             await self._extractive.warm()
         spare_what_stays()
-
-    @property
-    def _most_turns(self) -> int:
-        """Of a window: what no summary tells of yet has to be in it."""
-        return max(self.settings.memory.short_term_turns, self.settings.memory.summary_after_turns)
-
-    def _make_window_cache(self) -> RedisTurnWindow | None:
-        url = self.settings.redis.url
-        return RedisTurnWindow(open_redis(url), limit=self._most_turns) if url else None
-
-    def _make_window(self) -> ShortTermMemory:
-        memory = self.settings.memory
-        turns = SqlTurnWindow(
-            self.stores.database,
-            limit=memory.short_term_turns,
-            most_fresh=memory.summary_after_turns,
-            has_summaries=memory.summary_after_turns > 0,
-        )
-        budget, most = memory.short_term_budget_tokens, memory.short_term_turns
-        return ShortTermMemory(turns, self._window_cache, budget_tokens=budget, most_turns=most)
 
     def _wake_worker(self) -> None:
         self.worker.wake()

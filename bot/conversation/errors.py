@@ -44,6 +44,11 @@ class VectorsOfAnotherModel(EmbedderUnavailable):
 class ModelUnavailable(TransientError):
     """The chat model did not answer."""
 
+    def __init__(self, said: str = "", *, status: int | None = None) -> None:
+        """`status`: the HTTP status of the provider's answer; 0: it could not be reached; None: neither is known."""
+        super().__init__(said)
+        self.status = status
+
 
 class ModelUnpaid(ModelUnavailable):
     """The provider refuses until the operator pays or corrects the key (401, 402)."""

@@ -12,7 +12,12 @@ from enum import StrEnum
 from typing import Any
 
 PLAYGROUND = "playground"
-"""The app_id of the try-out accounts; its people can never become superusers."""
+"""The app_id of the try-out accounts."""
+
+
+def is_playground(app_id: str) -> bool:
+    """An account that is only played: it and real ones never meet, and its people can never become superusers."""
+    return app_id == PLAYGROUND or app_id.startswith(f"{PLAYGROUND}-")
 
 
 class Kind(StrEnum):

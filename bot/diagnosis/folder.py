@@ -17,7 +17,15 @@ LOW_BYTES = 1 << 30
 LEAST_BYTES = 100 << 20
 SLOW_SYNC_SECONDS = 0.2
 """Each 「已记住」 waits for one sync. A disk takes 0.001 to 0.03 s; a network drive or a dying card takes this."""
-_SECRET_FILES = ("pepper", "pepper.old", "jide.env", "tryout.json", "forgotten.jsonl", "jide.db")
+_SECRET_FILES = (
+    "pepper",
+    "pepper.old",
+    "jide.env",
+    "tryout.json",
+    "console.json",
+    "forgotten.jsonl",
+    "jide.db",
+)
 _OTHERS = 0o077
 """Any right of the group or of everybody."""
 

@@ -32,10 +32,8 @@ async def check_model(model: ChatModel | None, name: str, section: str = "LLM") 
     """`section`: of the settings that name it."""
     if model is None:
         return [fine("model", "没有接对话模型：只摘录记忆和资料来回答")]
-    begun = time.perf_counter()
     try:
-        async with asyncio.timeout(MODEL_SECONDS):
-            await model.complete([ChatLine(role="user", text="请只回答一个字：好")])
+        seconds = await ask_once(model)
     except ModelUnpaid as error:
         fix = f"到服务商的控制台充值、核对密钥和模型权限，改 data/jide.env 里的 {section}__API_KEY"
         return [failure("model", f"对话模型 {name} 拒绝了：{error}", fix)]
@@ -48,7 +46,15 @@ async def check_model(model: ChatModel | None, name: str, section: str = "LLM") 
         ]
     except ModelRefused:
         return [warning("model", f"对话模型 {name} 拒绝了一句普通的话", "换一个模型，或问服务商")]
-    return [fine("model", f"对话模型 {name} 用 {time.perf_counter() - begun:.1f} 秒回答")]
+    return [fine("model", f"对话模型 {name} 用 {seconds:.1f} 秒回答")]
+
+
+async def ask_once(model: ChatModel) -> float:
+    """The seconds that one word took. Raises ModelUnavailable, ModelRefused or TimeoutError."""
+    begun = time.perf_counter()
+    async with asyncio.timeout(MODEL_SECONDS):
+        await model.complete([ChatLine(role="user", text="请只回答一个字：好")])
+    return time.perf_counter() - begun
 
 
 async def check_embedder(embedder: Embedder | None, deadline_seconds: float) -> tuple[list[Finding], str]:

@@ -7,6 +7,7 @@ again by ids; of anonymous people nothing is kept.
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from bot.conversation.message import AccountKey, Kind, Message
 from bot.conversation.ports import Clock
@@ -41,11 +42,20 @@ class GroupLine:
         return self.key == message.key and self.speaker == message.sender
 
 
+class Forgetful(Protocol):
+    """Keeps words in this process too, and forgets them with the lines."""
+
+    def drop_account(self, speaker: AccountKey) -> None: ...
+
+    def drop_place(self, place: str) -> None: ...
+
+
 class GroupLines:
-    def __init__(self, limit: int, clock: Clock) -> None:
-        """`limit`: lines kept of each group; 0 keeps none."""
+    def __init__(self, limit: int, clock: Clock, beside: Forgetful | None = None) -> None:
+        """`limit`: lines kept of each group; 0 keeps none. `beside` is told of every forgetting."""
         self._limit = limit
         self._clock = clock
+        self._beside = beside
         self._groups: OrderedDict[str, deque[GroupLine]] = OrderedDict()
         self.droppings = 0
         """How often something was dropped: an answer begun before may hold it."""
@@ -96,6 +106,8 @@ class GroupLines:
     def drop_account(self, speaker: AccountKey) -> None:
         """Forget what somebody said, in every group, and what the bot said there, which may repeat it."""
         self.droppings += 1
+        if self._beside is not None:
+            self._beside.drop_account(speaker)
         for place, lines in self._groups.items():
             if any(line.speaker == speaker for line in lines):
                 kept = (line for line in lines if line.speaker not in (speaker, None))
@@ -103,6 +115,8 @@ class GroupLines:
 
     def drop_place(self, place: str) -> None:
         self.droppings += 1
+        if self._beside is not None:
+            self._beside.drop_place(place)
         self._groups.pop(place, None)
 
     def _lines_of(self, place: str) -> deque[GroupLine] | None:

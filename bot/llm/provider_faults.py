@@ -106,12 +106,12 @@ def as_house_error(fault: Fault, error: ProviderError, where: str) -> ModelUnava
         case Fault.REFUSED:
             return ModelRefused(REFUSAL)
         case Fault.UNPAID:
-            return ModelUnpaid(f"{said}：请检查余额、密钥和模型权限")
+            return ModelUnpaid(f"{said}：请检查余额、密钥和模型权限", status=error.status)
         case Fault.BUSY:
-            return ModelUnavailable(said)
+            return ModelUnavailable(said, status=error.status)
         case Fault.BROKEN:
             hint = "：请检查地址和模型名" if error.status in (301, 302, 307, 308, 404, 405) else ""
-            return ModelUnavailable(said + hint)
+            return ModelUnavailable(said + hint, status=error.status)
 
 
 def _as_mapping(value: object) -> Mapping[str, object]:

@@ -89,6 +89,16 @@ class Forget:
             case Means.THING:
                 return await self._thing(scope, words, request, held, at)
 
+    async def one(self, scope: Scope, fact: int) -> Found:
+        """The memory with this id, if it is of the scope. Raises StoreUnavailable."""
+        held = [each for each in await self._facts.held_facts(scope) if each.id == fact]
+        return Found(request=ForgetRequest(means=Means.NUMBER), facts=tuple(held))
+
+    async def said_in(self, scope: Scope, window: Window) -> Found:
+        """All that was said in a time. Raises StoreUnavailable."""
+        held = sorted(await self._facts.held_facts(scope), key=lambda fact: (fact.said_at, fact.id))
+        return await self._in_window(scope, ForgetRequest(means=Means.TIME, window=window), held, window)
+
     async def forget(self, scope: Scope, found: Found, asked_in: str = "") -> Forgotten:
         """Delete what is meant, and the talk that names it. `asked_in`: the key of the message that asks. Raises
         StoreUnavailable: then nothing may be said to be deleted."""

@@ -28,6 +28,7 @@ from simulators.onebot.script import (
     Failure,
     Script,
 )
+from simulators.onebot.speaking import number_of
 
 __all__ = [
     "FORWARD_REFUSED",
@@ -49,5 +50,6 @@ __all__ = [
     "account_of",
     "crowd",
     "let_speak",
+    "number_of",
     "post_event",
 ]

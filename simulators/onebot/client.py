@@ -7,7 +7,7 @@ delivered; closing leaves no task behind.
 import asyncio
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -58,6 +58,8 @@ class OneBotClient(Speaking):
         self.self_id = self_id
         self.reports_self = reports_self
         self.script = Script()
+        self.on_sent: Callable[[SentMessage], None] = lambda sent: None
+        """Told of each message of the bot that arrives."""
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.sent: list[SentMessage] = []
         self._platform = Platform(self_id, nickname)
@@ -162,6 +164,14 @@ class OneBotClient(Speaking):
         async with asyncio.timeout(timeout_seconds), self._news:
             await self._news.wait_for(lambda: len(self.calls) >= count)
 
+    def forget(self, most: int) -> None:
+        """Keep only the newest so many calls and messages of the bot, and twice as many messages to be quoted."""
+        gone = max(len(self.sent) - most, 0)
+        del self.sent[:gone]
+        self._taken = max(self._taken - gone, 0)
+        del self.calls[: max(len(self.calls) - most, 0)]
+        self._platform.forget(2 * most)
+
     async def _serve(self, connection: ClientConnection) -> None:
         try:
             async for frame in connection:
@@ -178,6 +188,7 @@ class OneBotClient(Speaking):
             self.calls.append((action, params))
             if sent is not None:
                 self.sent.append(sent)
+                self.on_sent(sent)
             self._news.notify_all()
         if failure is not None and failure.is_disconnecting:
             await connection.close()

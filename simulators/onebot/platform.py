@@ -95,7 +95,7 @@ class Platform:
         overrides: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """The event of a message somebody wrote. `sent_at` is in seconds; `overrides` replace fields."""
-        message_id = self._new_id()
+        message_id = self.new_id()
         event: dict[str, Any] = {
             "time": int(time.time()) if sent_at is None else sent_at,
             "self_id": self.self_id,
@@ -144,7 +144,7 @@ class Platform:
         segments = [text(message)] if isinstance(message, str) else list(message)
         is_private = "private" in action or params.get("message_type") == "private"
         sent = SentMessage(
-            message_id=self._new_id(),
+            message_id=self.new_id(),
             group_id=None if is_private else params.get("group_id"),
             user_id=params.get("user_id"),
             segments=tuple(segments),
@@ -229,7 +229,12 @@ class Platform:
             **fields,
         }
 
-    def _new_id(self) -> int:
+    def forget(self, most: int) -> None:
+        """Only the newest so many messages are found by `get_msg`."""
+        for message_id in list(self._messages)[: max(len(self._messages) - most, 0)]:
+            del self._messages[message_id]
+
+    def new_id(self) -> int:
         self._next_id += 1
         return self._next_id
 

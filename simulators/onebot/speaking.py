@@ -3,6 +3,7 @@
 Invariant: an event that claims nothing odd is as NapCat writes it.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +15,13 @@ ANONYMOUS = 80_000_000
 """The user_id that all anonymous members share."""
 
 
+def number_of(name: str) -> int:
+    """A stable QQ number for a made-up name; a number is itself."""
+    if name.isdecimal():
+        return int(name)
+    return 10_000_000 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) % 90_000_000
+
+
 class Speaking:
     """`OneBotClient`'s larger half."""
 
@@ -23,6 +31,10 @@ class Speaking:
     async def send_raw(self, frame: str | bytes) -> None:
         """Send a frame as it is. Raises ConnectionError when disconnected."""
         raise NotImplementedError
+
+    def new_id(self) -> int:
+        """The id of a message that is still to be said: for `overrides`."""
+        return self._platform.new_id()
 
     async def send_event(self, event: Mapping[str, Any]) -> None:
         """Send any event."""

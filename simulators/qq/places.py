@@ -64,6 +64,8 @@ class Places:
         self._places: dict[tuple[Scene, str], Place] = {}
         self._order: list[Sight] = []
         self._changed = asyncio.Event()
+        self.on_sight: Callable[[Sight], None] = lambda sight: None
+        """Told of each."""
 
     def open(self, scene: Scene, place_id: str) -> Place:
         """Known, or known from now on."""
@@ -88,7 +90,15 @@ class Places:
     def show(self, sight: Sight) -> None:
         self.open(sight.scene, sight.place).sights.append(sight)
         self._order.append(sight)
+        self.on_sight(sight)
         self.touch()
+
+    def forget(self, most: int) -> None:
+        """Keep only the newest so many sights, in all and of each place."""
+        del self._order[: max(len(self._order) - most, 0)]
+        for place in self:
+            for kept in (place.sights, place.typings, place.recalled):
+                del kept[: max(len(kept) - most, 0)]
 
     def touch(self) -> None:
         """Something happened that somebody may wait for."""

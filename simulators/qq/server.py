@@ -174,6 +174,14 @@ class QQPlatform(Speaking):
         event = "MESSAGE_AUDIT_PASS" if is_passed else "MESSAGE_AUDIT_REJECT"
         return await self.dispatch(event, told, guild_id=audit.guild_id)
 
+    def forget(self, most: int) -> None:
+        """Keep only the newest so many deliveries, calls and sights, and windows that may be answered."""
+        del self.deliveries[: max(len(self.deliveries) - most, 0)]
+        del self.api.calls[: max(len(self.api.calls) - most, 0)]
+        self.places.forget(most)
+        # A message opens two: its own, and its event's.
+        self.sending.windows.forget(2 * most)
+
     async def _deliver(
         self,
         event: str,

@@ -43,7 +43,7 @@ class Speaking:
 
     async def say(self, openid: str, text: str, *, message_id: str = "", **how: Any) -> Delivery:
         """C2C_MESSAGE_CREATE. `how`: as of `events.c2c_message`."""
-        d = events.c2c_message(message_id or self._new_id(), openid, text, self.clock.now(), **how)
+        d = events.c2c_message(message_id or self.new_id(), openid, text, self.clock.now(), **how)
         return await self.dispatch("C2C_MESSAGE_CREATE", d, scene=Scene.C2C, place=openid)
 
     async def say_in(
@@ -69,7 +69,7 @@ class Speaking:
             content = f" <@{self.account.member_openid}>{content}"
             mentions = [self._own_mention(), *mentions]
         d = events.group_message(
-            message_id or self._new_id(),
+            message_id or self.new_id(),
             group,
             member,
             content,
@@ -204,5 +204,6 @@ class Speaking:
     def _own_mention(self) -> Fields:
         return events.mention(self.account.member_openid, self.account.username, is_you=True)
 
-    def _new_id(self) -> str:
+    def new_id(self) -> str:
+        """Of a message that is still to be said: for `message_id`."""
         return f"ROBOT1.0_{secrets.token_urlsafe(18)}.{next(self._message_numbers)}!"

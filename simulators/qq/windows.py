@@ -81,6 +81,12 @@ class Windows:
         window = self._messages.get(msg_id) or self._events.get(msg_id)
         return window.used if window else 0
 
+    def forget(self, most: int) -> None:
+        """Of the oldest nothing can be answered any more."""
+        for windows in (self._messages, self._events):
+            for name in list(windows)[: max(len(windows) - most, 0)]:
+                del windows[name]
+
     def _find(self, answered: Answered) -> _Window | None:
         if answered.msg_id:
             return self._messages.get(answered.msg_id)

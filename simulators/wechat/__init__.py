@@ -25,6 +25,7 @@ from .report import Report
 from .script import Scenario, ScenarioError
 from .script_reading import load_scenario, read_scenario
 from .server import WeChatServer
+from .watching import Watch
 
 __all__ = [
     "FAULT",
@@ -47,6 +48,7 @@ __all__ = [
     "Sight",
     "SystemClock",
     "Tally",
+    "Watch",
     "Way",
     "WeChatServer",
     "load_scenario",

@@ -61,6 +61,8 @@ class Api:
         self.tokens = Tokens()
         self.faults = Faults()
         self.calls: list[Call] = []
+        self.autoreply: Mapping[str, Any] = {"is_add_friend_reply_open": 0, "is_autoreply_open": 0}
+        """The automatic replies set in the account's console, as WeChat tells them."""
         self._account = account
         self._mini_program = mini_program
         self._people = people
@@ -229,7 +231,7 @@ class Api:
         return Response(content_type=medium.content_type, body=medium.content, headers=(disposition,))
 
     def _autoreply(self, _: Request) -> Answer:
-        return {"is_add_friend_reply_open": 0, "is_autoreply_open": 0}
+        return self.autoreply
 
     def _picture(self, request: Request) -> Response:
         """No token, as on mmbiz.qpic.cn."""

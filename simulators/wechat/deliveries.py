@@ -71,12 +71,22 @@ class Courier(Generic[Verdict]):
     """Carries one message. `judge` says what came of an answer with status 200."""
 
     def __init__(
-        self, schedule: Schedule, clock: Clock, send: Send, judge: Callable[[Attempt], Verdict]
+        self,
+        schedule: Schedule,
+        clock: Clock,
+        send: Send,
+        judge: Callable[[Attempt], Verdict],
+        *,
+        on_start: Callable[[int, float], None] = lambda number, at: None,
+        on_end: Callable[[int, Attempt], None] = lambda number, attempt: None,
     ) -> None:
+        """`on_start` and `on_end` are told of each attempt, by its number from 0."""
         self._schedule = schedule
         self._clock = clock
         self._send = send
         self._judge = judge
+        self._on_start = on_start
+        self._on_end = on_end
         self._open: dict[asyncio.Task[Attempt], int] = {}
         self._ended: dict[int, Attempt] = {}
         self._verdict: tuple[Verdict, float] | None = None
@@ -125,11 +135,13 @@ class Courier(Generic[Verdict]):
         for task in sorted(done & self._open.keys(), key=lambda each: self._open[each]):
             number = self._open.pop(task)
             attempt = self._ended[number] = task.result()
+            self._on_end(number, attempt)
             if attempt.status == 200 and self._verdict is None:
                 self._verdict = (self._judge(attempt), attempt.ended_at)
 
     async def _attempt(self, number: int) -> Attempt:
         started_at = self._clock.now()
+        self._on_start(number, started_at)
         if number < self._schedule.unreachable:
             return Attempt(started_at=started_at, ended_at=started_at, ending=Ending.REFUSED)
         sending = asyncio.ensure_future(self._send())

@@ -61,6 +61,11 @@ class Media:
         self._media[medium.id] = medium
         return medium
 
+    def forget(self, most: int) -> None:
+        """Keep the newest."""
+        for id_ in tuple(self._media)[:-most]:
+            del self._media[id_]
+
     def upload(self, type_: str, content_type: str, body: bytes) -> Medium:
         """Raises ApiRefusal: 40004, 41005, 44001, 40006, 40005."""
         if type_ not in LARGEST:

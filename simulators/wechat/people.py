@@ -108,6 +108,8 @@ class People:
         self._clock = clock
         self._people: dict[str, Person] = {}
         self._changed = asyncio.Event()
+        self.on_sight: Callable[[str, Sight], None] = lambda openid, sight: None
+        """Told of each, as it is seen."""
 
     def __getitem__(self, openid: str) -> Person:
         """Known, or a follower from now on."""
@@ -142,8 +144,14 @@ class People:
         person = self[openid]
         person.sights.append(sight)
         person.typing_until = 0.0
+        self.on_sight(openid, sight)
         self._changed.set()
         self._changed = asyncio.Event()
+
+    def forget(self, most: int) -> None:
+        """Keep the newest `most` that each saw."""
+        for person in self:
+            del person.sights[:-most], person.typings[:-most], person.transfers[:-most]
 
     async def wait_until(self, is_so: Callable[[], bool], seconds: float) -> bool:
         """Looked at again whenever anybody sees something. False: not within `seconds`."""

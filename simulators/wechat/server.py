@@ -32,6 +32,7 @@ from .posts import Post, Value, post_in, xml_of
 from .records import Delivery, Seen, Verdict, seen_of, sight_of
 from .replies import BadReply, Reply, read_reply
 from .speaking import Speaking
+from .watching import Nobody, Watch
 
 _NO_PICTURE = "https://mmbiz.qpic.cn/simulated"
 
@@ -128,6 +129,14 @@ class WeChatServer(Speaking):
         """Every message that is over, in the order in which they were sent."""
         return tuple(self._deliveries[number] for number in sorted(self._deliveries))
 
+    def forget(self, most: int) -> None:
+        """Keep the newest `most` of everything that is noted: for a server that stays open."""
+        for number in sorted(self._deliveries)[:-most]:
+            del self._deliveries[number]
+        del self.api.calls[:-most]
+        self.media.forget(most)
+        self.people.forget(most)
+
     def seen(self, openid: str) -> tuple[Sight, ...]:
         """All that this person saw, in order, by whatever way."""
         person = self.people.find(openid)
@@ -147,11 +156,11 @@ class WeChatServer(Speaking):
         self._check_mode(aes_key, self.account.mode)
         self.account = replace(self.account, aes_key=aes_key)
 
-    async def send(self, post: Post, *, schedule: Schedule | None = None) -> Seen:
-        """Any post of `posts`."""
+    async def send(self, post: Post, *, schedule: Schedule | None = None, watch: Watch | None = None) -> Seen:
+        """Any post of `posts`. `watch` looks on."""
         created_at = int(self.clock.now())
         xml = xml_of(post, original_id=self.account.original_id, created_at=created_at)
-        return seen_of(await self._deliver(post, xml, post.openid, schedule))
+        return seen_of(await self._deliver(post, xml, post.openid, schedule, watch=watch))
 
     async def raw(self, xml: str, openid: str = "", *, schedule: Schedule | None = None) -> Seen:
         """Any XML, signed and encrypted as usual. `openid`: who must get the answer; "" asks no one."""
@@ -213,7 +222,9 @@ class WeChatServer(Speaking):
         openid: str,
         schedule: Schedule | None,
         repeats: int | None = None,
+        watch: Watch | None = None,
     ) -> Delivery:
+        watch = watch or Nobody()
         number, started_at = next(self._numbers), self.clock.now()
         if post is not None and repeats is None:
             self.people.arrive(post)
@@ -231,13 +242,16 @@ class WeChatServer(Speaking):
             if not openid or repeats is not None:
                 return
             sight = sight_of(verdict, post, number, at)
+            watch.decided(sight, verdict, at)
             if sight is not None:
                 self.people.show(openid, sight)
                 sights.append(sight)
             elif verdict is not None and verdict.reply is not None and not verdict.reply.is_shown:
                 self.people.hand_over(openid, verdict.reply.kf_account)
 
-        courier = Courier(schedule or self.schedule, self.clock, send, judge)
+        courier = Courier(
+            schedule or self.schedule, self.clock, send, judge, on_start=watch.begun, on_end=watch.ended
+        )
         outcome: Outcome[Verdict] = await courier.deliver(show)
         delivery = self._deliveries[number] = Delivery(
             number=number,

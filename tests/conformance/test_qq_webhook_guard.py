@@ -386,3 +386,24 @@ async def test_an_event_in_work_is_not_acknowledged_to_its_second_delivery() -> 
         assert await first == 200
         assert await post(1) == 200
         assert len(inner.bodies) == 1
+
+
+async def test_a_validation_that_was_answered_is_told_and_no_other() -> None:
+    told: list[str] = []
+    is_open = False
+    guard = QqGuard(
+        Inner(),
+        secrets={APP_ID: SECRET},
+        is_setup_open=lambda: is_open,
+        now=lambda: NOW,
+        validated=told.append,
+    )
+    asked = {"op": 13, "d": {"plain_token": "Arq0D5A61EgUu4OxUvOp", "event_ts": str(NOW)}}
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=guard), base_url="http://bot.test"
+    ) as client:
+        for app_id, opens, status in ((APP_ID, False, 403), ("999", True, 403), (APP_ID, True, 200)):
+            is_open = opens
+            answer = await client.post("/qq/webhook", json=asked, headers={"X-Bot-Appid": app_id})
+            assert answer.status_code == status
+            assert told == ([APP_ID] if status == 200 else [])

@@ -152,9 +152,10 @@ async def test_four_wrong_codes_do_not_lock_and_a_good_one_does_not_give_more_tr
     assert await scene.linking.enter(third, await scene.code()) == scene.first
 
 
-async def test_ones_own_code_and_one_across_the_playground_are_wrong(scene: Scene) -> None:
+@pytest.mark.parametrize("app_id", [PLAYGROUND, f"{PLAYGROUND}-service"])
+async def test_ones_own_code_and_one_across_the_playground_are_wrong(scene: Scene, app_id: str) -> None:
     playing = await scene.stores.accounts.create_account(
-        AccountKey(channel="wechat", app_id=PLAYGROUND, openid="o-1"), ""
+        AccountKey(channel="wechat", app_id=app_id, openid="o-1"), ""
     )
     assert await scene.linking.enter(scene.first, await scene.code()) is None
     assert await scene.linking.enter(playing, await scene.code()) is None

@@ -329,9 +329,9 @@ async def test_full_width_digits_are_digits(scene: Scene) -> None:
 async def test_accounts_that_are_tried_out_never_meet_real_ones(scene: Scene) -> None:
     playing = [
         await scene.stores.accounts.create_account(
-            AccountKey(channel=channel, app_id=PLAYGROUND, openid="o-1"), ""
+            AccountKey(channel=channel, app_id=app_id, openid="o-1"), ""
         )
-        for channel in ("wechat", "onebot")
+        for channel, app_id in (("wechat", f"{PLAYGROUND}-service"), ("onebot", PLAYGROUND))
     ]
     assert await scene.codes.prove(scene.li, await scene.code()) is Proven.LINKED
     assert await scene.codes.prove(playing[0], await scene.code(playing[0])) is Proven.LINKED

@@ -9,12 +9,16 @@ from tests.conformance.wechat_app import wechat_app
 class Watcher:
     seconds: list[float] = field(default_factory=list)
     refusals: int = 0
+    verifications: list[tuple[str, bool]] = field(default_factory=list)
 
     def acknowledged(self, seconds: float) -> None:
         self.seconds.append(seconds)
 
     def refused(self) -> None:
         self.refusals += 1
+
+    def verified(self, app_id: str, *, holds: bool) -> None:
+        self.verifications.append((app_id, holds))
 
 
 async def test_genuine_posts_are_timed_and_others_counted() -> None:
@@ -31,3 +35,5 @@ async def test_genuine_posts_are_timed_and_others_counted() -> None:
         assert (len(watcher.seconds), watcher.refusals) == (3, 3)
         assert await wechat.verify()
         assert watcher.refusals == 3
+        app_id = app.account.app_id
+        assert watcher.verifications == [(app_id, True)] * 3 + [(app_id, False), (app_id, True)]

@@ -1,14 +1,16 @@
 """Fixtures of the end-to-end tests: running bots, a model server, and the platforms' simulators."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest_asyncio
+from playwright.async_api import Browser
 
 from simulators.onebot import OneBotClient
 from simulators.openai import OpenAiServer
 from simulators.wechat import WeChatServer
 from tests.e2e.bot_process import ONEBOT_TOKEN, WECHAT_APP_ID, WECHAT_TOKEN, BotProcess
+from tests.e2e.browser import chromium
 
 StartBot = Callable[..., Awaitable[BotProcess]]
 
@@ -26,6 +28,13 @@ async def start_bot(tmp_path: Path) -> AsyncIterator[StartBot]:
     yield start
     for bot in started:
         await bot.kill()
+
+
+@pytest_asyncio.fixture(scope="module")
+async def chrome() -> AsyncGenerator[Browser]:
+    """A browser, for all tests of a module."""
+    async with chromium() as browser:
+        yield browser
 
 
 @pytest_asyncio.fixture

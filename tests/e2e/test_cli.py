@@ -81,7 +81,7 @@ async def test_init_is_answered_at_a_keyboard(tmp_path: Path) -> None:
             ("OneBot 令牌（回车随机生成）: ", "a-token-of-ours"),
             ("（没有就回车）: ", "http://127.0.0.1:9/v1"),
             ("（本机的模型就回车）: ", "sk-not-to-be-seen"),
-            ("例 deepseek-chat: ", "qwen3"),
+            ("例 deepseek-v4-flash: ", "qwen3"),
             ("（不看图就回车）: ", "qwen3-vl"),
             ("[127.0.0.1]: ", ""),
             ("[8080]: ", "9000"),

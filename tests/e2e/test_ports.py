@@ -23,6 +23,14 @@ GUESSES = (
     *("/export/x", "/livez/", "/wechat/", "/wechat/x", "/onebot", "/onebot/", "/onebot/v11", "/onebot/v11/"),
     *("/onebot/v11/http", "/onebot/v11/http/", "/onebot/v11/ws", "/onebot/v11/ws/", "/onebot/v12/"),
     *("/qq", "/qq/", "/qq/webhook", "/qq/webhook/"),
+    *("/platforms", "/platforms/", "/platforms/wechat/playground", "/platforms/wechat/playground-service"),
+    *(
+        "/platforms/onebot/v11/ws",
+        "/platforms/onebot/v11/",
+        "/%70latforms/wechat/playground",
+        "//platforms/wechat",
+    ),
+    *("/wechat/../platforms/wechat/playground", "/platforms/wechat/playground%0A", "/platforms/livez"),
     *(
         "/..%2freadyz",
         "//readyz",
@@ -71,7 +79,8 @@ async def test_nothing_but_callbacks_and_livez_answers_on_the_public_port(bot: B
 
 
 async def test_no_websocket_but_the_platforms_opens_on_the_public_port(bot: BotProcess) -> None:
-    for path in ("/", "/ws", "/console/ws", "/wechat", "/livez", "/onebot/v11/other"):
+    closed = ("/", "/ws", "/console/ws", "/wechat", "/livez", "/onebot/v11/other", "/platforms/onebot/v11/ws")
+    for path in closed:
         with pytest.raises(InvalidStatus) as refused:
             await connect(f"ws://127.0.0.1:{bot.port}{path}", proxy=None)
         assert refused.value.response.status_code in CLOSED
@@ -112,7 +121,9 @@ async def test_with_a_token_the_second_port_shows_what_would_be_extracted(
 ) -> None:
     asked = {"text": "我叫八六，单号SF1234567890123"}
     async with client(bot.console_port) as console:
-        assert (await console.post("/memory/extract", json=asked)).status_code == 404
+        assert (await console.post("/memory/extract", json=asked)).status_code == 401, (
+            "closed, as any address"
+        )
     token = "operators-own-token-1"
     with_token = await start_bot(CONSOLE__TOKEN=token)
     async with client(with_token.console_port) as console, client(with_token.port) as public:

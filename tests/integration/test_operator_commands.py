@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from bot.cli.faq_testing import rank
-from bot.cli.initialising import quoted, text_of
 from bot.cli.service import unit
 from bot.rules.faq_yaml import read_book
+from bot.settings_file import quoted, text_of
 from bot.settings_source import read_settings
 from tests.integration.operator_fixture import Operator, operator
 

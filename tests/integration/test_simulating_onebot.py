@@ -12,9 +12,10 @@ import pytest
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from bot.cli.simulating import qq_number_of, say_on_onebot
+from bot.cli.simulating import say_on_onebot
+from simulators.onebot import number_of
 
-ME, OTHER = qq_number_of("小明"), qq_number_of("小红")
+ME, OTHER = number_of("小明"), number_of("小红")
 GROUP = 100
 
 

@@ -7,6 +7,8 @@ import pytest
 from bot.conversation.message import PLAYGROUND, AccountKey
 from identity.authority import WRONG_TRIES, WRONG_TRIES_SECONDS, Authority
 
+PLAYED = (PLAYGROUND, f"{PLAYGROUND}-service")
+
 
 def key(openid: str, channel: str = "wechat", app_id: str = "wx1") -> AccountKey:
     return AccountKey(channel=channel, app_id=app_id, openid=openid)
@@ -71,12 +73,13 @@ async def test_configured_addresses(claims: Claims, seconds: Seconds) -> None:
         assert not await asked.is_superuser(nobody)
 
 
-async def test_the_playground_never_has_authority(claims: Claims, seconds: Seconds) -> None:
+@pytest.mark.parametrize("app_id", PLAYED)
+async def test_the_playground_never_has_authority(claims: Claims, seconds: Seconds, app_id: str) -> None:
     asked = authority(claims, seconds, "wechat:oA")
-    player = key("oA", app_id=PLAYGROUND)
+    player = key("oA", app_id=app_id)
     code = await asked.issue_claim_code()
     assert code
-    claims.claimed.append(("wechat", PLAYGROUND, "oA"))
+    claims.claimed.append(("wechat", app_id, "oA"))
     assert not await asked.is_superuser(player)
     assert not await asked.claim(player, code)
     assert claims.tried == 0

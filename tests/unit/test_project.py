@@ -22,6 +22,7 @@ IMPORTED_AS = {
     "faiss": "faiss_cpu",
     "re2": "google_re2",
     "yaml": "pyyaml",
+    "argon2": "argon2_cffi",
     "dotenv": "python_dotenv",
     "pydantic_core": "pydantic",
 }

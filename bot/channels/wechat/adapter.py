@@ -115,6 +115,7 @@ class Adapter(BaseAdapter):
 
     async def _verify(self, intake: Intake, request: Request) -> Response:
         echo = intake.verify(read_query(request.url.query))
+        self._observer.verified(intake.account.app_id, holds=echo is not None)
         if echo is None:
             self._observer.refused()
             _log("WARNING", "服务器配置验证没有通过：请核对 Token 和服务器时间")
@@ -129,6 +130,7 @@ class Adapter(BaseAdapter):
             self._observer.refused()
         else:
             self._observer.acknowledged(time.perf_counter() - began)
+            self._observer.verified(intake.account.app_id, holds=True)
         return response
 
     async def _answer(self, intake: Intake, request: Request) -> Response:

@@ -15,6 +15,10 @@ class Observer(Protocol):
         """A request was not provably from WeChat."""
         ...
 
+    def verified(self, app_id: str, *, holds: bool) -> None:
+        """Who asks this account's address for proof, or posts to it, knows its token; not `holds`: asks without."""
+        ...
+
 
 class Nobody:
     """Listens to nothing."""
@@ -23,4 +27,7 @@ class Nobody:
         pass
 
     def refused(self) -> None:
+        pass
+
+    def verified(self, app_id: str, *, holds: bool) -> None:
         pass

@@ -9,7 +9,7 @@ from sqlalchemy.sql import Select
 from bot.storage.sql.schema import account, claim_code, person, phone_link, shelf, superuser
 from bot.storage.sql.statements import Statement, constant, insert_into
 
-_ACCOUNTS: Select[*tuple[object, ...]] = select(
+ACCOUNTS: Select[*tuple[object, ...]] = select(
     account.c.id,
     account.c.channel,
     account.c.app_id,
@@ -22,19 +22,19 @@ _ACCOUNTS: Select[*tuple[object, ...]] = select(
 ).select_from(account.join(person))
 
 FIND = Statement(
-    _ACCOUNTS.where(
+    ACCOUNTS.where(
         account.c.channel == bindparam("channel"),
         account.c.app_id == bindparam("app_id"),
         account.c.openid == bindparam("openid"),
     )
 )
-BY_ID = Statement(_ACCOUNTS.where(account.c.id == bindparam("account")))
-OF_PERSON = Statement(_ACCOUNTS.where(account.c.person_id == bindparam("person")).order_by(account.c.id))
+BY_ID = Statement(ACCOUNTS.where(account.c.id == bindparam("account")))
+OF_PERSON = Statement(ACCOUNTS.where(account.c.person_id == bindparam("person")).order_by(account.c.id))
 IN_PLACE = Statement(
-    _ACCOUNTS.where(account.c.id.in_(select(shelf.c.account_id).where(shelf.c.place == bindparam("place"))))
+    ACCOUNTS.where(account.c.id.in_(select(shelf.c.account_id).where(shelf.c.place == bindparam("place"))))
 )
 SEARCH = Statement(
-    _ACCOUNTS.where(
+    ACCOUNTS.where(
         account.c.parked_of.is_(None),
         or_(
             func.instr(account.c.openid, bindparam("word")) > constant(0),
@@ -76,7 +76,7 @@ OWNER_OF_UNIONID = Statement(
     .limit(1)
 )
 OF_UNIONID = Statement(
-    _ACCOUNTS.where(
+    ACCOUNTS.where(
         account.c.unionid == bindparam("sought"),
         account.c.unionid != constant(""),
         account.c.channel == bindparam("channel"),

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from bot.conversation.errors import RejectedInput
-from bot.conversation.message import PLAYGROUND, AccountKey
+from bot.conversation.message import AccountKey, is_playground
 from bot.conversation.ports import Clock
 from bot.conversation.scope import AccountId, PersonId
 from bot.storage.forget_ledger import ForgetLedger
@@ -171,7 +171,7 @@ class SqlAccounts:
     async def claim_superuser(self, key: AccountKey, code_hash: bytes) -> bool:
         """False too for a try-out account: it spends nothing and becomes nothing."""
         now = self._now()
-        if key.app_id == PLAYGROUND:
+        if is_playground(key.app_id):
             return False
 
         def work(connection: sqlite3.Connection) -> bool:

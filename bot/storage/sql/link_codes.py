@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, delete, func, select, update
 
-from bot.conversation.message import PLAYGROUND
+from bot.conversation.message import is_playground
 from bot.conversation.scope import AccountId
 from bot.storage.forget_ledger import ForgetLedger
 from bot.storage.sql.conflicts import have_phones, note
@@ -193,7 +193,7 @@ def _issuer(connection: sqlite3.Connection, account: AccountId, code_hash: bytes
     if row is None:
         return None
     issuer, own = by_id(connection, row[0]), by_id(connection, account)
-    is_playing = {each.key.app_id == PLAYGROUND for each in (issuer, own)}
+    is_playing = {is_playground(each.key.app_id) for each in (issuer, own)}
     return issuer if issuer.person != own.person and len(is_playing) == 1 else None
 
 

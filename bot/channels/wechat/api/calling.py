@@ -143,18 +143,23 @@ class Calls:
         token = await self._tokens.renew(token)
         return read(await attempt.exchange(build(token)))
 
-    async def _fetch_token(self, force: bool) -> AccessToken:
-        asked_at = self._now()
-        body = {
-            "grant_type": "client_credential",
-            "appid": self._app_id,
-            "secret": self._app_secret,
-            "force_refresh": force,
-        }
+    async def prove(self) -> None:
+        """Ask for a token now, whatever is held: WeChat gives the one in use, and says what is wrong in its own code.
+
+        Raises:
+            ApiError, ApiAway, OutcomeUnknown
+        """
         try:
-            response = await exchange(self._request, self._post("/cgi-bin/stable_token", {}, body))
-            answer = read_answer(response, is_about_token=True)
-            return _read_token(answer, asked_at)
+            async with asyncio.timeout(CALL_SECONDS):
+                await self._ask_token(force=False)
+        except TimeoutError:
+            raise ApiAway("超时") from None
+        except (KeyError, ValueError, TypeError) as error:
+            raise OutcomeUnknown(type(error).__name__) from None
+
+    async def _fetch_token(self, force: bool) -> AccessToken:
+        try:
+            return await self._ask_token(force=force)
         except ApiError as error:
             if error.verdict in (Verdict.MISCONFIGURED, Verdict.QUOTA):
                 raise
@@ -162,6 +167,18 @@ class Calls:
         except (OutcomeUnknown, KeyError, ValueError, TypeError) as error:
             # Whatever became of this request, what it was for has not been done.
             raise ApiAway(f"没有取到 access_token（{type(error).__name__}）") from None
+
+    async def _ask_token(self, *, force: bool) -> AccessToken:
+        """Raises ApiError, ApiAway or OutcomeUnknown; KeyError, ValueError or TypeError where there is no token."""
+        asked_at = self._now()
+        body = {
+            "grant_type": "client_credential",
+            "appid": self._app_id,
+            "secret": self._app_secret,
+            "force_refresh": force,
+        }
+        response = await exchange(self._request, self._post("/cgi-bin/stable_token", {}, body))
+        return _read_token(read_answer(response, is_about_token=True), asked_at)
 
     def _post(self, path: str, query: Mapping[str, str], body: Mapping[str, Any]) -> Request:
         return Request(

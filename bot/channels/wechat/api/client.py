@@ -78,6 +78,10 @@ class ApiClient:
     def abilities(self) -> Abilities:
         return self._calls.abilities
 
+    async def prove(self) -> None:
+        """Whether WeChat would give this account a token now. Changes nothing."""
+        await self._calls.prove()
+
     async def send_text(self, openid: str, text: str) -> None:
         await self._send(openid, messages.text_message(openid, text))
 

@@ -94,6 +94,7 @@ class ApiError(ActionFailed):
         super().__init__(_NAME)
         self.errcode = errcode
         self.verdict = rule.verdict
+        self.address = address
         self.fix = rule.fix.format(ip=f" {address}" if address else "")
 
     def __str__(self) -> str:
