@@ -5,6 +5,7 @@ Invariant: a saved key goes to no other address than it was saved for; nothing o
 
 import asyncio
 import hmac
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ TRIAL_SECONDS = 30.0
 TOKEN_CHARACTERS = 32
 """Of a Token: as many as WeChat's console takes."""
 AES_CHARACTERS = 43
+
+_APP_ID = re.compile(r"wx[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +109,11 @@ class Connecting:
         or RejectedInput, with nothing saved."""
         if not app_id:
             raise ConfigurationError("WECHAT__APP_ID", "没有填写", "从公众号后台复制 AppID")
+        if not _APP_ID.fullmatch(app_id):
+            how = "gh_ 开头的是原始 ID" if app_id.startswith("gh_") else "应为 wx 加 16 位数字或小写字母"
+            raise ConfigurationError(
+                "WECHAT__APP_ID", f"不是 AppID，{how}", "从「设置与开发 → 基本配置」复制"
+            )
         saved = (await self._saved()).wechat
         is_same = saved.app_id == app_id
         changes = {

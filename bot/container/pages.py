@@ -51,6 +51,7 @@ def make_pages(house: House, doorkeeper: Doorkeeper, connections: Connections, p
         overview=Overview(house),
         connect=connections,
         memory=house.memory_desk,
+        name_of=playing.name_of,
         qq=playing.qq_bench(house),
         wechat=playing.wechat_bench(house),
         why=house.whys,

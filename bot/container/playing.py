@@ -14,7 +14,7 @@ from bot.console.server import HOST
 from bot.console.site.views.qq import Bench as QQBench
 from bot.console.site.views.wechat import Bench
 from bot.container.house import House
-from bot.conversation.message import AccountKey
+from bot.conversation.message import PLAYGROUND, AccountKey
 from bot.playground.doors import PREFIX, Door, Doors, PublicGuard
 from bot.playground.official_stage import APP_ID, OfficialStage
 from bot.playground.onebot_stage import OneBotStage
@@ -48,6 +48,12 @@ class Playing:
     def knobs(self) -> Knobs:
         """As they are at first, of one account."""
         return Knobs(model=ModelChoice.CONFIGURED if self.has_model else ModelChoice.STUB)
+
+    def name_of(self, key: AccountKey) -> str:
+        """Who plays an account; the account's own id where nobody on the stages does."""
+        stages = {**self.wechat, PLAYGROUND: self.onebot} if key.channel == "onebot" else self.wechat
+        stage = self.official if key.channel == "qq" else stages.get(key.app_id)
+        return (stage.name_of(key.openid) if stage is not None else "") or key.openid
 
     def wechat_bench(self, house: House) -> Bench:
         """For the view."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 import httpx
+from typing_extensions import override
 
 from bot.conversation.message import PLAYGROUND
 from bot.playground.acting import MOST
@@ -53,6 +54,12 @@ class OfficialStage(QQStage):
     def openid(self, place: Place, name: str) -> str:
         """Another one in the group than in private, as on the platform."""
         return _openid(place, name)
+
+    @override
+    def name_of(self, openid: str) -> str:
+        """In a group somebody has another id than in private."""
+        ids = ((name, self.openid(place, name)) for name in self._members for place in Place)
+        return next((name for name, known in ids if known == openid), "")
 
     def _named(self, place: Place, member: Member) -> tuple[str, str, float]:
         ref = self.platform.new_id()

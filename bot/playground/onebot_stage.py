@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from loguru import logger
+from typing_extensions import override
 from websockets.exceptions import WebSocketException
 
 from bot.conversation.message import PLAYGROUND
@@ -53,6 +54,11 @@ class OneBotStage(QQStage):
     async def close(self) -> None:
         await super().close()
         await self.client.close()
+
+    @override
+    def name_of(self, openid: str) -> str:
+        member = self._named_by(openid)
+        return member.name if member is not None else ""
 
     def _named(self, place: Place, member: Member) -> tuple[str, str, float]:
         at = int(self.now())

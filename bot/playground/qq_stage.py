@@ -126,6 +126,10 @@ class QQStage(ABC):
             self._is_bot_here = is_here
             self._happen(Place.GROUP, None, Act.INVITE if is_here else Act.REMOVE)
 
+    @abstractmethod
+    def name_of(self, openid: str) -> str:
+        """Of a member by the id that the bot knows them by; "" for who isn't known here."""
+
     def member(self, who: str) -> Member:
         """Raises CannotPlay: nobody of that name is or was in the group."""
         if who not in self._members:

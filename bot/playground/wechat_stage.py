@@ -87,6 +87,10 @@ class WeChatStage:
             raise CannotPlay("unknown_follower")
         return self._names[name]
 
+    def name_of(self, openid: str) -> str:
+        """ "" for who isn't known here."""
+        return next((name for name, known in self._names.items() if known == openid), "")
+
     def say(self, name: str, text: str) -> None:
         """Each of the acts: raises CannotPlay."""
         openid, text = self._present(name), checked_words(text, LONGEST_TEXT_BYTES)

@@ -261,3 +261,9 @@ async def test_a_platform_s_settings_are_saved_for_the_next_start(operator: Oper
     await connecting.save_qq(app_id="102000001", secret="", is_websocket=False)
     assert operator.saved().qq.secret == "q-secret"
     assert not (await operator.restarted().qq()).needs_restart
+
+
+@pytest.mark.parametrize("typed", ["不是AppID", "gh_0123456789ab", "wx0123", "wx0123456789ABCDEF0"])
+async def test_what_is_no_app_id_is_not_saved(operator: Operator, typed: str) -> None:
+    with pytest.raises(ConfigurationError, match="WECHAT__APP_ID"):
+        await operator.connecting.save_wechat(app_id=typed, app_secret="", token="", aes_key="", renews=False)

@@ -1,11 +1,17 @@
-"""Times, places and numbers as the pages show them.
+"""Times, places, people and numbers as the pages show them.
 
 Invariant: pure; times are Beijing's, to the minute.
 """
 
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 from bot.conversation.local_time import LOCAL_TIME
+from bot.conversation.message import AccountKey
+
+NameOf: TypeAlias = Callable[[AccountKey], str]
+"""Who an account is on the page; its own id where nobody says."""
 
 
 def minute(at: datetime) -> str:
@@ -35,3 +41,8 @@ def group_of(place: str) -> str:
 def score(value: float | None) -> str:
     """「0.42」; 「–」 where there is none."""
     return "–" if value is None else f"{value:.2f}"
+
+
+def by_id(key: AccountKey) -> str:
+    """A `NameOf` that knows nobody."""
+    return key.openid

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from starlette.routing import BaseRoute
 
+from bot.console.site.shown import NameOf
 from bot.console.site.site import Site
 from bot.console.site.views import account, connect, memory, overview, qq, wechat, why
 
@@ -19,6 +20,7 @@ class Ports:
     overview: overview.House
     connect: connect.Connections
     memory: memory.Desk
+    name_of: NameOf
     qq: qq.Bench
     wechat: wechat.Bench
     why: why.Whys
@@ -29,8 +31,8 @@ def all_routes(site: Site, ports: Ports) -> Sequence[BaseRoute]:
         *account.routes(site),
         *overview.routes(site, ports.overview),
         *connect.routes(site, ports.connect),
-        *memory.routes(site, ports.memory),
+        *memory.routes(site, ports.memory, ports.name_of),
         *qq.routes(site, ports.qq),
         *wechat.routes(site, ports.wechat),
-        *why.routes(site, ports.why),
+        *why.routes(site, ports.why, ports.name_of),
     ]

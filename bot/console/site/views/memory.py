@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from bot.console.site import shown
+from bot.console.site.shown import NameOf, by_id
 from bot.console.site.site import Site
 from bot.console.site.views.memory_orders import read_order
 from bot.conversation.message import AccountKey
@@ -54,13 +55,16 @@ class Desk(Protocol):
 
 
 class _Pages:
-    def __init__(self, site: Site, desk: Desk) -> None:
+    def __init__(self, site: Site, desk: Desk, name_of: NameOf) -> None:
         self._site = site
+        self._name_of = name_of
         self._desk = desk
 
     async def people(self, request: Request) -> Response:
         players = await self._desk.players()
-        return self._site.render(request, "memory.html", status=200, players=players, of=page_of)
+        return self._site.render(
+            request, "memory.html", status=200, players=players, of=page_of, name_of=self._name_of
+        )
 
     async def person(self, request: Request) -> Response:
         remembered = _found(await self._desk.remembered(_key_in(request.query_params)))
@@ -73,6 +77,7 @@ class _Pages:
             key=key,
             export=f"/memory/export?{_query(key)}",
             of=page_of,
+            name_of=self._name_of,
             minute=shown.minute,
             minute_of_iso=shown.minute_of_iso,
             group_of=shown.group_of,
@@ -105,6 +110,7 @@ class _Pages:
         fields = {name: _text(form, name) for name in _ASKED_BY} | {"at": asked.at.isoformat()}
         context: dict[str, Any] = {
             "key": key,
+            "name_of": self._name_of,
             "asked": asked,
             "fields": fields,
             "facts": found.facts[:MOST_SHOWN],
@@ -145,8 +151,9 @@ class _Pages:
         return self._site.say(request, VIEW, key, **values)
 
 
-def routes(site: Site, desk: Desk) -> list[Route]:
-    pages = _Pages(site, desk)
+def routes(site: Site, desk: Desk, name_of: NameOf = by_id) -> list[Route]:
+    """`name_of`: who plays an account."""
+    pages = _Pages(site, desk, name_of)
     return [
         Route("/memory", pages.people),
         Route("/memory/of", pages.person),

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from bot.answering.span import shown_span
 from bot.console.site import shown
 from bot.console.site.chart import one_after_another
+from bot.console.site.shown import NameOf, by_id
 from bot.console.site.site import Site
 from bot.playground.why import Why
 
@@ -27,7 +28,9 @@ class Whys(Protocol):
         ...
 
 
-def routes(site: Site, whys: Whys) -> list[Route]:
+def routes(site: Site, whys: Whys, name_of: NameOf = by_id) -> list[Route]:
+    """`name_of`: who plays an account."""
+
     async def why(request: Request) -> Response:
         asked = request.path_params
         record = await whys.find(asked["channel"], asked["app_id"], asked["key"])
@@ -37,6 +40,7 @@ def routes(site: Site, whys: Whys) -> list[Route]:
                 return HTMLResponse(site.fragment(request, "why_gone_part.html"), 404)
             return site.render(request, "why_gone.html", status=404)
         context = await anyio.to_thread.run_sync(_context, site, request, record)
+        context["name_of"] = name_of
         if is_fragment:
             return HTMLResponse(site.fragment(request, "why_part.html", **context))
         return site.render(request, "why.html", status=200, **context)
