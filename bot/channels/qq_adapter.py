@@ -8,7 +8,7 @@ HTTP 200 is an error.
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 from nonebot.adapters.qq import Adapter, Bot
@@ -26,18 +26,20 @@ from bot.channels.qq_events import event_class
 API_SECONDS = 10.0
 """An answer of the platform. Its documents ask for 5 at least: later it may have sent what we think it has not."""
 
+Asking: TypeAlias = Callable[[Request], Awaitable[Response]]
+
 
 class QQAdapter(Adapter):
     """NoneBot's adapter for the QQ official bot with looser events, a quiet log and plain errors."""
 
     _session: HTTPClientSession | None = None
     """One for all calls: a client for each costs 50 ms of the loop, most of it for its certificates."""
+    _ask: Asking | None = None
+    """None: the driver."""
 
     @override
-    def __init__(
-        self, driver: Driver, *, ask: Callable[[Request], Awaitable[Response]] | None = None, **kwargs: Any
-    ) -> None:
-        """`ask`: whom the platform's API is called by. None: the driver."""
+    def __init__(self, driver: Driver, *, ask: Asking | None = None, **kwargs: Any) -> None:
+        """`ask`: whom the platform's API is called by."""
         self._ask = ask
         super().__init__(driver, **kwargs)
 
