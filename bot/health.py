@@ -7,7 +7,7 @@ hold counts, states and names of models, never a text, a person or a secret.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -34,6 +34,10 @@ class Finding:
 
     verdict: Verdict
     detail: str = ""
+    said: str = ""
+    """The name of the detail's sentence, for who says it in another language; "" is none."""
+    values: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What that sentence names."""
 
     @property
     def is_trouble(self) -> bool:
@@ -143,7 +147,15 @@ class Health:
             async with asyncio.timeout(self._probe_seconds):
                 return await check.probe()
         except TimeoutError:
-            return Finding(verdict=worst, detail=f"{self._probe_seconds:g} 秒内没有回答")
+            return Finding(
+                verdict=worst,
+                detail=f"{self._probe_seconds:g} 秒内没有回答",
+                said="late",
+                values={"seconds": f"{self._probe_seconds:g}"},
+            )
         except TransientError as error:
             # Its kind alone: a driver's words may quote an address with a password.
-            return Finding(verdict=worst, detail=f"没有回答（{type(error).__name__}）")
+            kind = type(error).__name__
+            return Finding(
+                verdict=worst, detail=f"没有回答（{kind}）", said="no_answer", values={"kind": kind}
+            )

@@ -57,11 +57,19 @@ def disk(folder: Path) -> Probe:
         try:
             free = (await asyncio.to_thread(shutil.disk_usage, folder)).free
         except OSError as error:
-            return Finding(verdict=Verdict.UNREADY, detail=f"数据文件夹打不开（{error.strerror}）")
-        detail = f"剩 {free >> 20} MB"
+            return Finding(
+                verdict=Verdict.UNREADY,
+                detail=f"数据文件夹打不开（{error.strerror}）",
+                said="folder_closed",
+                values={"reason": error.strerror},
+            )
+        detail, values = f"剩 {free >> 20} MB", {"free": _size(free)}
         if free < FULL_BYTES:
-            return Finding(verdict=Verdict.UNREADY, detail=f"磁盘满了，{detail}")
-        return Finding(verdict=Verdict.DEGRADED if free < LOW_BYTES else Verdict.OK, detail=detail)
+            return Finding(
+                verdict=Verdict.UNREADY, detail=f"磁盘满了，{detail}", said="disk_full", values=values
+            )
+        verdict = Verdict.DEGRADED if free < LOW_BYTES else Verdict.OK
+        return Finding(verdict=verdict, detail=detail, said="disk_left", values=values)
 
     return probe
 
@@ -76,7 +84,10 @@ def inbox(
         age = (clock.now() - oldest).total_seconds() if oldest is not None else 0.0
         if min(age, idle_seconds()) > stuck_seconds:
             return Finding(
-                verdict=Verdict.UNREADY, detail=f"最早一条消息等了 {age:.0f} 秒，其间没有答过任何消息"
+                verdict=Verdict.UNREADY,
+                detail=f"最早一条消息等了 {age:.0f} 秒，其间没有答过任何消息",
+                said="inbox_stuck",
+                values={"seconds": f"{age:.0f}"},
             )
         return OK
 
@@ -89,8 +100,14 @@ def backlog(tallies: Tallies, clock: Clock) -> Probe:
         detail = f"{jobs.waiting} 轮对话待整理" if jobs.waiting else ""
         if jobs.oldest is not None and clock.now() - jobs.oldest > OLD_BACKLOG:
             minutes = (clock.now() - jobs.oldest) // timedelta(minutes=1)
-            return Finding(verdict=Verdict.DEGRADED, detail=f"{detail}，最早的已等 {minutes} 分钟")
-        return Finding(verdict=Verdict.OK, detail=detail)
+            return Finding(
+                verdict=Verdict.DEGRADED,
+                detail=f"{detail}，最早的已等 {minutes} 分钟",
+                said="backlog_old",
+                values={"count": jobs.waiting, "minutes": minutes},
+            )
+        said = "backlog" if detail else ""
+        return Finding(verdict=Verdict.OK, detail=detail, said=said, values={"count": jobs.waiting})
 
     return probe
 
@@ -100,7 +117,7 @@ def redis(ping: Callable[[], Awaitable[None]] | None) -> Probe:
 
     async def probe() -> Finding:
         if ping is None:
-            return Finding(verdict=Verdict.OFF, detail="没有配置，短期记忆在数据库里")
+            return Finding(verdict=Verdict.OFF, detail="没有配置，短期记忆在数据库里", said="redis_off")
         await ping()
         return OK
 
@@ -110,9 +127,10 @@ def redis(ping: Callable[[], Awaitable[None]] | None) -> Probe:
 def model(state: ModelState | None) -> Probe:
     async def probe() -> Finding:
         if state is None:
-            return Finding(verdict=Verdict.OFF, detail="没有接入，只摘录")
+            return Finding(verdict=Verdict.OFF, detail="没有接入，只摘录", said="model_off")
         if state.is_resting:
-            return Finding(verdict=Verdict.DEGRADED, detail="连续没有回答，暂停询问，先只摘录")
+            detail = "连续没有回答，暂停询问，先只摘录"
+            return Finding(verdict=Verdict.DEGRADED, detail=detail, said="model_resting")
         return OK
 
     return probe
@@ -121,9 +139,10 @@ def model(state: ModelState | None) -> Probe:
 def embedder(state: EmbedderState | None) -> Probe:
     async def probe() -> Finding:
         if state is None:
-            return Finding(verdict=Verdict.OFF, detail="没有向量模型，只用关键词")
+            return Finding(verdict=Verdict.OFF, detail="没有向量模型，只用关键词", said="embedder_off")
         if state.is_away:
-            return Finding(verdict=Verdict.DEGRADED, detail="上一次没有给出向量，先用关键词")
+            detail = "上一次没有给出向量，先用关键词"
+            return Finding(verdict=Verdict.DEGRADED, detail=detail, said="embedder_away")
         return OK
 
     return probe
@@ -137,7 +156,14 @@ def vectors(state: RenewalState) -> Probe:
         if progress is None:
             return OK
         return Finding(
-            verdict=Verdict.DEGRADED, detail=f"换了向量模型，{progress.text}，没做完的先按关键词回忆"
+            verdict=Verdict.DEGRADED,
+            detail=f"换了向量模型，{progress.text}，没做完的先按关键词回忆",
+            said="vectors_old",
+            values={"facts": progress.renewal.facts_left, "passages": progress.renewal.passages_left},
         )
 
     return probe
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes >> 30} GB" if size_bytes >= 10 << 30 else f"{size_bytes >> 20} MB"

@@ -135,6 +135,10 @@ class Turnstile:
             self._join_or_start(_fit_to_store(message, self._codes), is_resumed=False)
         )
 
+    def is_under_way(self, channel: str, app_id: str, key: str) -> bool:
+        """The message of this key waits for its turn, or is being answered."""
+        return (channel, app_id, key) in self._runs
+
     async def hand_over(self, message: Message, delivery: Delivery) -> None:
         """Send an answer that no open request took, behind what is under way for the same person."""
         ticket = self._line.take_ticket(message.sender)

@@ -120,6 +120,11 @@ class Directory:
         return tuple(found[number] for number in sorted(found))[:limit]
 
 
+def stands_for_group(key: AccountKey) -> bool:
+    """Rather than for somebody."""
+    return key.channel.endswith(GROUP_CHANNEL.format(channel=""))
+
+
 def key_of_group(conversation: Conversation) -> AccountKey:
     """Of the account that stands for a group."""
     channel = GROUP_CHANNEL.format(channel=conversation.channel)

@@ -10,8 +10,10 @@ from bot.commands.context import Asker, channel_name
 from bot.conversation.local_time import local_date
 from bot.conversation.text import clip
 from bot.conversation.wording import Wording
+from bot.memory.clauses import states
 from bot.memory.explicit import facts_of_explicit
 from bot.memory.fact import Fact, FactKind, NewFact
+from bot.memory.never import own_clauses
 from bot.memory.numbering import number_of
 from bot.memory.ports import FactStore
 from bot.memory.revising import settled_beside
@@ -61,8 +63,10 @@ class MemoryCommands:
         """`words`: what to remember, without the 「记住」 before it."""
         new = facts_of_explicit(words, asker.message.sent_at, is_group=asker.is_in_group)
         if not new:
-            is_about_others = asker.is_in_group and facts_of_explicit(words, asker.message.sent_at)
-            return self._wording.say("remember_not_others" if is_about_others else "remember_what")
+            if asker.is_in_group and facts_of_explicit(words, asker.message.sent_at):
+                return self._wording.say("remember_not_others")
+            is_barred = states(words) and not own_clauses(words, is_asked=True)
+            return self._wording.say("remember_barred" if is_barred else "remember_what")
         if await self._pauses.is_paused(asker.account.person):
             return self._wording.say("remember_paused")
         new = await settled_beside(new, (await self._facts.fact_sheet(asker.scope)).facts)

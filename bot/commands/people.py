@@ -40,7 +40,9 @@ class PeopleCommands:
         if not code:
             return self._wording.say("claim_usage")
         sender = asker.message.sender
-        if not is_playground(sender.app_id) and await self._authority.claim(sender, code):
+        if is_playground(sender.app_id):
+            return self._wording.say("claim_playground")
+        if await self._authority.claim(sender, code):
             return self._wording.say("claim_done", address=sender.address)
         return self._wording.say("claim_refused")
 

@@ -65,6 +65,10 @@ class AccountReplies:
     """What new followers are told; "" where nothing is, or no text."""
     default: str
     """What any other message is answered with."""
+    account: str = ""
+    """The app_id they were fetched with."""
+    mark: str = ""
+    """Of this account with just these replies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

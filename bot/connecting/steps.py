@@ -66,12 +66,17 @@ class ModelSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What a saving made, to be shown once: the operator types it in at the platform."""
+    """What a saving made, to be shown until it is copied: the operator types it in at the platform. What the operator
+    typed here is not in it."""
 
     token: str = field(default="", repr=False)
     aes_key: str = field(default="", repr=False)
     overruled: tuple[str, ...] = ()
     """Settings saved in vain: the process environment sets them too, and is stronger."""
+
+    @property
+    def has_secrets(self) -> bool:
+        return bool(self.token or self.aes_key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,3 +86,7 @@ class Kept:
     count: int
     backup: str = ""
     """The name of the file's old copy; "" where there was none."""
+    left_out: tuple[str, ...] = ()
+    """Names of those chosen that no file can hold."""
+    is_outdated: bool = False
+    """Other replies than those chosen from were fetched since: nothing is taken over."""

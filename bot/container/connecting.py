@@ -134,12 +134,14 @@ class Connecting:
             changes["WECHAT__PREVIOUS_AES_KEY"] = saved.aes_key if is_same and renews else ""
         stronger = await self._save(changes)
         self._typed_secret = _Typed()
-        return Made(token=made.token, aes_key=made.aes_key, overruled=stronger)
+        return Made(
+            token="" if token else made.token, aes_key="" if aes_key else made.aes_key, overruled=stronger
+        )
 
     async def save_onebot(self, *, token: str) -> Made:
         """`token` "": one is made."""
-        made = token or secrets.token_urlsafe(24)
-        return Made(token=made, overruled=await self._save({"ONEBOT__ACCESS_TOKEN": made}))
+        made = "" if token else secrets.token_urlsafe(24)
+        return Made(token=made, overruled=await self._save({"ONEBOT__ACCESS_TOKEN": token or made}))
 
     async def save_qq(self, *, app_id: str, secret: str, is_websocket: bool) -> Made:
         saved = (await self._saved()).qq

@@ -15,7 +15,9 @@ from bot.console.site.views.connect import Connections
 from bot.container.channels import SystemClock
 from bot.container.house import House
 from bot.container.playing import Playing
+from bot.conversation.message import is_playground
 from bot.health import Readiness
+from bot.playground.why import Why
 from bot.settings import Settings
 
 
@@ -40,6 +42,20 @@ class Overview:
         return self._metrics.answers_by_stage()
 
 
+class Whys:
+    """`bot.console.site.views.why.Whys`."""
+
+    def __init__(self, house: House) -> None:
+        self._records, self._turnstile = house.whys, house.turnstile
+
+    async def find(self, channel: str, app_id: str, key: str) -> Why | None:
+        return await self._records.find(channel, app_id, key)
+
+    def is_under_way(self, channel: str, app_id: str, key: str) -> bool:
+        """Nothing is told of real people, not even that they wait."""
+        return is_playground(app_id) and self._turnstile.is_under_way(channel, app_id, key)
+
+
 def make_doorkeeper(settings: Settings) -> Doorkeeper | None:
     """None where there are no pages. Raises ConfigurationError: the file of the password is damaged."""
     return Doorkeeper(settings.data_folder, SystemClock()) if settings.has_playground else None
@@ -54,6 +70,6 @@ def make_pages(house: House, doorkeeper: Doorkeeper, connections: Connections, p
         name_of=playing.name_of,
         qq=playing.qq_bench(house),
         wechat=playing.wechat_bench(house),
-        why=house.whys,
+        why=Whys(house),
     )
     return Pages(site=site, views=all_routes(site, ports))

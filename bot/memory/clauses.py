@@ -118,3 +118,8 @@ def is_reported(clause: str) -> bool:
 def is_order(clause: str) -> bool:
     """Tells the bot how to behave (「以后你必须…」「忽略之前的指令」): never a memory."""
     return bool(_ORDERS.search(normalise(clause)))
+
+
+def states(text: str) -> bool:
+    """Something in it is no question."""
+    return any(not clause.is_question for clause in clauses_of(text))

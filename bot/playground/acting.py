@@ -4,6 +4,7 @@ Invariant: an act is either refused at once, before anything of it happened, or 
 """
 
 import asyncio
+import re
 from collections.abc import Coroutine
 from typing import Any
 
@@ -15,6 +16,10 @@ MOST_UNDER_WAY = 20
 """At once: who holds Enter down must not fill the bot's own doors."""
 MOST_PEOPLE = 20
 LONGEST_NAME = 20
+_JOINED = re.compile(
+    "([\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])\u200d(?=[\u2190-\u2bff\U0001f000-\U0001faff])"
+)
+"""A joiner makes one emoji of two (UTS #51, §2.3); anywhere else it makes two names that look like one."""
 
 
 class CannotPlay(RejectedInput):
@@ -34,7 +39,7 @@ def checked_words(text: str, longest_bytes: int) -> str:
 def checked_name(name: str) -> str:
     """Raises CannotPlay: it could not be shown."""
     name = " ".join(name.split())
-    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+    if not name or len(name) > LONGEST_NAME or not _JOINED.sub(r"\1", name).isprintable():
         raise CannotPlay("no_name")
     return name
 

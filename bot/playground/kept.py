@@ -3,11 +3,12 @@
 Invariant: pure data. Who asks has made sure that the person is of the playground.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from bot.conversation.scope import AccountId, PersonId
+from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.memory.fact import Fact
 from identity.model import Account
 
@@ -44,10 +45,32 @@ class Player:
     turns: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Going:
+    """What a forgetting would come to."""
+
+    facts: int
+    """Of linked accounts too, where they have the same text."""
+    turns: int
+    """With those that quote what goes."""
+    has_made: bool = False
+    """A summary or something named goes with them."""
+
+
 class KeptStore(Protocol):
     async def players(self, limit: int) -> tuple[Player, ...]:
         """Accounts of the playground, the newest first; those that stand for a group, or for what was left behind,
         are none. Raises StoreUnavailable."""
+        ...
+
+    async def groups(self, limit: int) -> tuple[Player, ...]:
+        """Accounts of the playground that stand for a group: what is kept of them is 群公共记忆."""
+        ...
+
+    async def would_forget(
+        self, scope: Scope, facts: Sequence[int], words: Sequence[str], turns: Sequence[int]
+    ) -> Going:
+        """What `FactStore.forget_facts` would delete. Raises StoreUnavailable."""
         ...
 
     async def kept_facts(self, person: PersonId) -> tuple[KeptFact, ...]:

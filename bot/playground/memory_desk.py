@@ -20,7 +20,7 @@ from bot.memory.forget import Forget, Found
 from bot.memory.forget_request import ForgetRequest, Means
 from bot.memory.ports import FactStore
 from bot.memory.time_zh import Window
-from bot.playground.kept import KeptFact, KeptStore, Player
+from bot.playground.kept import Going, KeptFact, KeptStore, Player
 from bot.ports import AuditLog
 from identity.model import Account
 from identity.ports import AccountStore
@@ -52,6 +52,14 @@ class ForgetAsked:
     fact: int = 0
     words: str = ""
     window: Window | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meant:
+    """What an order would come to."""
+
+    found: Found
+    going: Going
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +147,10 @@ class MemoryDesk:
         """Raises StoreUnavailable, as every call here."""
         return await self._kept.players(MOST_PLAYERS)
 
+    async def groups(self) -> tuple[Player, ...]:
+        """With what is remembered for a group as a whole."""
+        return await self._kept.groups(MOST_PLAYERS)
+
     async def remembered(self, key: AccountKey) -> Remembered | None:
         """None: nobody of the playground."""
         account = await self._player(key)
@@ -174,10 +186,18 @@ class MemoryDesk:
             await self._audit.record(CONSOLE, CORRECT, account.person, "", detail)
         return corrected
 
-    async def meant(self, key: AccountKey, asked: ForgetAsked) -> Found | None:
+    async def meant(self, key: AccountKey, asked: ForgetAsked) -> Meant | None:
         """What an order would delete, as /忘记 finds it. None: nobody of the playground."""
         account = await self._player(key)
-        return await self._find(account, asked) if account is not None else None
+        if account is None:
+            return None
+        found = await self._find(account, asked)
+        if found.request.means is Means.ALL:
+            return Meant(found=found, going=Going(facts=len(found.facts), turns=len(found.turns)))
+        going = await self._kept.would_forget(
+            account.scope(asked.place), [each.id for each in found.facts], found.words, found.turns
+        )
+        return Meant(found=found, going=going)
 
     async def forget(self, key: AccountKey, asked: ForgetAsked) -> Receipt | None:
         """Carry an order out, as of when it was asked. None: nobody of the playground."""

@@ -71,6 +71,7 @@ class QQStage(ABC):
         if quotes and quoted is None:
             raise CannotPlay("nothing_to_quote")
         ref, key, at = self._named(place, member)
+        self.knobs.hold(key)
         is_addressed = place is Place.PRIVATE or at_bot
         record = self.talk.add(
             place,

@@ -175,13 +175,15 @@ class WeChatStage:
 
     def _play(self, name: str, act: Act, text: str, post: Post) -> None:
         self._count += 1
+        if key := message_key(post.openid, post.msg_id):
+            self.knobs.hold(key)
         record = Record(
             self.changes,
             number=self._count,
             follower=name,
             act=act,
             text=text,
-            key=message_key(post.openid, post.msg_id),
+            key=key,
             at=self.server.clock.now(),
         )
         self._records.append(record)

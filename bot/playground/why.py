@@ -17,6 +17,7 @@ from bot.conversation.ports import ChatLine
 from bot.conversation.taps import without_taps
 from bot.decision import SILENCE
 from bot.noting import Notes, Tracing, noted
+from bot.playground.playing import as_when_said
 from bot.playground.weighing import Weighed, weighed
 from bot.pointing import Pointed
 from bot.ports import Delivery
@@ -170,7 +171,7 @@ class _Watched:
                 inbox_id, message, is_resumed=is_resumed, waited_seconds=waited_seconds
             )
         notes, forgettings = Notes(trace=self._trace), self._records.forgettings
-        with noted(notes):
+        with noted(notes), as_when_said(message.key):
             delivery = await self._inner.answer(
                 inbox_id, message, is_resumed=is_resumed, waited_seconds=waited_seconds
             )

@@ -22,12 +22,17 @@ from bot.rules.faq_yaml import Loader, read_book
 _STILL_THERE = "把原来的规则写成每条以“- ”开头的列表，再来一次"
 
 
+_OTHER_BREAKS = frozenset("\r\x85\u2028\u2029")
+"""What YAML 1.1 ends a line at beside `\\n`: kept as itself in double quotes alone."""
+
+
 class _Dumper(yaml.SafeDumper):
     """Lines stay lines."""
 
 
 def _represent(_: yaml.SafeDumper, text: str) -> ScalarNode:
-    style = "|" if "\n" in text else None
+    has_others = not _OTHER_BREAKS.isdisjoint(text)
+    style = '"' if has_others else "|" if "\n" in text else None
     return ScalarNode("tag:yaml.org,2002:str", text, style=style)
 
 
@@ -51,6 +56,15 @@ def with_rules(text: str, rules: Sequence[FaqRule], name: str, heading: str) -> 
     if [replace(rule, line=0) for rule in after] != [replace(rule, line=0) for rule in (*before, *rules)]:
         raise ConfigurationError(name, "在后面加不上规则", _STILL_THERE)
     return joined
+
+
+def is_writable(rules: Sequence[FaqRule]) -> bool:
+    """Whether they would be read back as they are, behind an empty file."""
+    try:
+        with_rules("", rules, "", "")
+    except ConfigurationError:
+        return False
+    return True
 
 
 def append_rules(path: Path, rules: Sequence[FaqRule], heading: str) -> Path | None:
@@ -95,7 +109,7 @@ def _lines(rule: FaqRule) -> list[str]:
     if rule.channels:
         fields["channels"] = sorted(rule.channels)
     written = yaml.dump([fields], Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=10**6)
-    return written.splitlines()
+    return written.removesuffix("\n").split("\n")
 
 
 def _column(text: str) -> int:

@@ -62,8 +62,8 @@ async def wrong_password(visitor: Visitor) -> None:
 
 async def a_form_of_another_session(visitor: Visitor) -> None:
     await visitor.go("/connect/onebot")
-    await visitor.page.evaluate("document.querySelector('main [name=csrf]').value = 'x'")
-    await visitor.page.locator("main form .button-main").click()
+    await visitor.page.evaluate("document.querySelector('main form.form [name=csrf]').value = 'x'")
+    await visitor.page.locator("main form.form .button-main").click()
     await expect(visitor.page.locator(".fault")).to_be_visible()
 
 
@@ -88,6 +88,11 @@ async def qq_quoting(visitor: Visitor) -> None:
     await visitor.sit_with("小明")
     await visitor.page.locator(".bubble-bot a[href*=quotes]").last.click()
     await expect(visitor.page.locator(".composer .bubble-quote")).to_be_visible()
+
+
+async def qq_quoted(visitor: Visitor) -> None:
+    await visitor.sit_with("小明")
+    await expect(visitor.page.locator(".bubble-me .bubble-quote").last).to_be_visible()
 
 
 async def why_dialog(visitor: Visitor) -> None:
@@ -169,9 +174,23 @@ async def model_tried(visitor: Visitor) -> None:
     await expect(visitor.page.locator("#trial")).to_be_visible()
 
 
+async def wechat_made(visitor: Visitor) -> None:
+    """The secrets are there through the next step; nothing else of the session's pages has them."""
+    await visitor.go("/connect/wechat")
+    await visitor.page.locator("[name=app_id]").fill(APP_ID)
+    await visitor.page.locator("#own summary").click()
+    if await (renews := visitor.page.locator("[name=renews]")).count():
+        await renews.check()
+    await visitor.page.locator("main form[action='/connect/wechat'] .button-main").click()
+    await visitor.page.locator("[name=address]:not([type=hidden])").fill("bot.example.com")
+    await visitor.page.locator("main form[method=get] .button").click()
+    await expect(visitor.page.locator("#url")).to_have_value("https://bot.example.com/wechat")
+    await expect(visitor.page.locator("#made-key")).to_be_visible()
+
+
 async def connect_made(visitor: Visitor) -> None:
     await visitor.go("/connect/onebot")
-    await visitor.page.locator("main form[method=post] .button-main").click()
+    await visitor.page.locator("main form.form .button-main").click()
     await expect(visitor.page.locator("#made-token")).to_be_visible()
 
 
@@ -210,6 +229,7 @@ LIVED = {
     "qq": at(QQ, room="group", who="小明"),
     "qq: more": State(page=QQ, reach=qq_opened),
     "qq: quoting": State(page=QQ, reach=qq_quoting),
+    "qq: quoted": State(page=QQ, reach=qq_quoted),
     "qq: left": at(QQ, room="group", who="小红"),
     "why: dialog": State(page=WECHAT, reach=why_dialog, is_modal=True),
     "why": State(page=WHY, reach=why_page),
@@ -225,6 +245,7 @@ LIVED = {
     "connect wechat: tried": State(page="/connect/wechat", reach=connect_tried),
     "connect replies: found": State(page=REPLIES, reach=replies_found),
     "connect model: tried": State(page="/connect/model", reach=model_tried),
+    "connect wechat: made": State(page="/connect/wechat", reach=wechat_made),
     "connect onebot: made": State(page="/connect/onebot", reach=connect_made),
     "connect model: chosen": at("/connect/model", preset="deepseek"),
     "no such page": at("/nothing", pardoned="status of 404"),

@@ -110,6 +110,9 @@ async def lived_in(chrome: Browser, bot: FreshBot, session: StorageState) -> Non
         await page.locator("form[action$=leave] button").click()
         await player.sit_with("小明")
         await player.say("我能吃什么零食？")
+        await page.locator(".bubble-bot a[href*=quotes]").last.click()
+        await expect(page.locator(".composer .bubble-quote")).to_be_visible()
+        await player.say("还有呢？")
 
 
 async def check(state: State, look: str, visitor: Visitor) -> None:

@@ -1,6 +1,8 @@
 """What people, documents and models say is shown as text: none of it becomes a part of a page, and nothing runs."""
 
+import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import closing
 
 import pytest
 import pytest_asyncio
@@ -8,6 +10,7 @@ from playwright.async_api import Browser, Dialog, Locator, expect
 
 from simulators.openai import Answer, OpenAiServer
 from simulators.wechat import WeChatServer, openid_of
+from tests.e2e.bot_process import BotProcess
 from tests.e2e.visitors import UNSET, FreshBot, Visitor, visitor
 
 IMAGE = "<img src=x onerror=run()>"
@@ -122,13 +125,22 @@ async def test_the_trap_catches_what_does_run(tester: Visitor) -> None:
     tester.seen.faults.clear()
 
 
+def plant(bot: BotProcess, text: str, words: str) -> None:
+    """In place of a memory: not all such words can be remembered, but an older release may have kept them."""
+    with closing(sqlite3.connect(bot.data / "jide.db", timeout=10)) as connection, connection:
+        assert connection.execute("UPDATE fact SET text = ? WHERE text = ?", (words, text)).rowcount == 1
+        connection.execute("UPDATE shelf SET version = version + (1 << 32)")
+
+
 async def test_a_memory(tester: Visitor) -> None:
     page = tester.page
     await tester.look_at("playground", "小明")
     await page.get_by_label("自带的试用模型").check()
     await expect(page.locator("[data-saved]")).to_have_text("已生效")
-    for payload in PAYLOADS:
-        await expect(await tester.say(f"记住：我的口头禅是{payload}")).to_contain_text("已记住")
+    for number, payload in enumerate(PAYLOADS):
+        await expect(await tester.say(f"记住：我的口头禅是第{number}句")).to_contain_text("已记住")
+        plant(tester.bot, f"我的口头禅是第{number}句", f"我的口头禅是{payload}")
+        await tester.say(f"我的口头禅是{payload}")
     answer = await tester.say("我的口头禅是什么？")
     await shows(page.locator("#wechat-chat"), *PAYLOADS)
     await shows(page.locator("#wechat-strips"), *PAYLOADS)

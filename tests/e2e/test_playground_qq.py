@@ -20,7 +20,7 @@ from tests.e2e.test_first_visit import browser, printed
 HOME = "/playground/qq"
 HANG_SECONDS = 30.0
 """A hang guard, never a measure."""
-BUBBLE = re.compile(r'<li class="bubble(?:-note| bubble-(\w+))">(.*?)</li>', re.DOTALL)
+BUBBLE = re.compile(r'<li class="bubble(?:-note| bubble-(\w+))"[^>]*>(.*?)</li>', re.DOTALL)
 WHY = re.compile(r'href="(/playground/why/[^"]+)"')
 
 

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Locator, expect
 
-from simulators.wechat import WeChatServer, openid_of
+from simulators.wechat import WeChatServer
 from tests.e2e.visitors import COMPOSER, UNSET, FreshBot, Visitor, containing, visitor
 
 KNOWN = "我记得您说过：“我对花生过敏”"
@@ -82,7 +82,7 @@ async def test_two_followers_a_restart_and_a_memory_that_is_forgotten(tester: Vi
 
     await page.get_by_role("link", name="记忆", exact=True).click()
     people = page.get_by_role("row").filter(has=page.get_by_text("playground", exact=True))
-    await people.get_by_role("link", name=openid_of("小明")).click()
+    await people.get_by_role("link", name="小明", exact=True).click()
     await expect(page.locator("#valid")).to_have_text("现在作数的 1")
     await page.get_by_role("button", name="忘记：我对花生过敏").click()
     dialog = page.locator("#asking")
@@ -141,7 +141,13 @@ async def test_the_light_turns_green_when_wechat_verifies_what_the_page_wrote(
     await expect(light).to_contain_text("已保存，等您重启机器人")
     assert await page.get_by_text("进程环境变量").count() == 0
     await page.reload()
-    assert token not in await page.content() and aes_key not in await page.content(), "shown once"
+    await expect(page.locator("#made-token")).to_have_value(token)
+    await page.get_by_role("button", name="我已复制").click()
+    await expect(page.locator("#made-token")).to_have_count(0)
+    await page.reload()
+    assert token not in await page.content() and aes_key not in await page.content(), (
+        "shown until it was copied"
+    )
 
     await restart(bot, tester)
     await expect(light).to_contain_text("还没有收到微信的请求")

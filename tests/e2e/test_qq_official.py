@@ -163,7 +163,10 @@ async def test_it_also_speaks_over_a_connection_of_its_own(bot: BotProcess) -> N
 async def test_addresses_go_out_as_qq_takes_them(bot: BotProcess) -> None:
     async with platform_of(bot) as qq:
         bot.settings |= settings_of(qq, QQ__URL_HOSTS="example.com")
+        bot.data.mkdir(parents=True, exist_ok=True)
+        rule = "- patterns: 官网是多少\n  answer: 请看 https://www.qq-test.cn\n"
+        (bot.data / "faq.yaml").write_text(rule, "utf-8")
         await bot.start()
-        await qq.say(PERSON, "记住：我的网站是 https://www.qq-test.cn")
+        await qq.say(PERSON, "官网是多少")
         text = (await qq.wait_seen(PERSON))[0].text
     assert "www。qq-test。cn" in text and "QQ 不让直接发网址" in text

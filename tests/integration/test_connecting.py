@@ -1,5 +1,6 @@
 """From an empty data folder to a green light: the connecting pages against simulated platforms, over real HTTP."""
 
+import json
 import logging
 import stat
 from collections.abc import AsyncIterator
@@ -16,6 +17,7 @@ from bot.connecting.arrivals import Arrivals
 from bot.connecting.door_watch import NotedDoor
 from bot.connecting.trials import ModelFault
 from bot.console.site.views.connect import Connections, routes
+from bot.container import keyword_import
 from bot.container.channels import SystemClock
 from bot.container.connecting import Connecting
 from bot.conversation.errors import ConfigurationError
@@ -212,13 +214,89 @@ async def test_keyword_replies_become_rules_behind_the_operator_s_own(
     assert found is not None
     assert found.on_follow == "欢迎关注"
     assert [each.is_possible for each in found.proposals] == [True, False]
-    kept = await replies.keep({0, 1, 7})
+    kept = await replies.keep({0, 1, 7}, found.mark)
     assert (kept.count, (operator.data / kept.backup).read_text("utf-8")) == (1, OWN)
     assert faq.read_text("utf-8").startswith(OWN)
     hit = await FaqFile(faq).match("营业时间", "wechat")
     assert hit is not None
     assert (hit.answer, hit.verbatim) == ("九点\n到六点", True)
-    assert (await replies.keep({0})).count == 0, "a second time it is there"
+    again = await replies.keep({0}, found.mark)
+    assert (again.count, again.is_outdated) == (0, False), "a second time it is there"
+
+
+async def test_only_what_was_shown_is_imported(operator: Operator, wechat: WeChatServer) -> None:
+    wechat.api.autoreply = REPLIES
+    faq = operator.data / "faq.yaml"
+    replies = operator.connecting.replies
+    assert (await replies.keep({0}, "")).is_outdated, "nothing was fetched"
+    await replies.fetch(app_id=APP_ID, app_secret=SECRET)
+    shown = await replies.proposed()
+    assert shown is not None
+    assert shown.account == APP_ID
+    wechat.api.autoreply = json.loads(json.dumps(REPLIES).replace("\\u4e5d\\u70b9", "\\u5341\\u70b9"))
+    await replies.fetch(app_id=APP_ID, app_secret=SECRET)
+    kept = await replies.keep({0}, shown.mark)
+    assert (kept.count, kept.is_outdated) == (0, True)
+    assert not faq.exists()
+    wechat.api.autoreply = REPLIES
+    await replies.fetch(app_id=APP_ID, app_secret=SECRET)
+    assert (await replies.keep({0}, shown.mark)).count == 1, "the same again is what was shown"
+
+
+async def test_the_same_replies_of_another_account_are_others(operator: Operator, http: DriverHttp) -> None:
+    async with WeChatServer(
+        "http://127.0.0.1:1/wechat", "t", "wxffffffffffffffff", app_secret=SECRET
+    ) as other:
+        marks: list[str] = []
+        for app_id, server in ((APP_ID, None), ("wxffffffffffffffff", other)):
+            if server is not None:
+                env = f"WECHAT__API_BASE={server.api.base_url}\n"
+                (operator.data / "jide.env").write_text(env, "utf-8")
+            await operator.connecting.replies.fetch(app_id=app_id, app_secret=SECRET)
+            found = await operator.connecting.replies.proposed()
+            assert found is not None
+            marks.append(found.mark)
+    assert marks[0] != marks[1]
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85"])
+async def test_a_pasted_line_separator_blocks_nothing(
+    operator: Operator, wechat: WeChatServer, separator: str
+) -> None:
+    first, _ = REPLIES["keyword_autoreply_info"]["list"]
+    pasted = {
+        **first,
+        "rule_name": "粘贴",
+        "reply_list_info": [{"type": "text", "content": f"甲{separator}乙"}],
+    }
+    pasted["keyword_list_info"] = [{"type": "text", "match_mode": "equal", "content": "地址"}]
+    wechat.api.autoreply = {**REPLIES, "keyword_autoreply_info": {"list": [first, pasted]}}
+    replies = operator.connecting.replies
+    await replies.fetch(app_id=APP_ID, app_secret=SECRET)
+    found = await replies.proposed()
+    assert found is not None
+    kept = await replies.keep({0, 1}, found.mark)
+    assert (kept.count, kept.left_out) == (2, ())
+    hit = await FaqFile(operator.data / "faq.yaml").match("地址", "wechat")
+    assert hit is not None
+    assert hit.answer == found.proposals[1].rules[0].answer
+
+
+async def test_what_no_file_can_hold_is_named_and_the_rest_goes_in(
+    operator: Operator, wechat: WeChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = REPLIES["keyword_autoreply_info"]["list"]
+    odd = {**second, "rule_name": "怪字", "reply_list_info": [{"type": "text", "content": "\ufdd0"}]}
+    wechat.api.autoreply = {**REPLIES, "keyword_autoreply_info": {"list": [odd, first]}}
+    monkeypatch.setattr(keyword_import, "is_writable", lambda rules: rules[0].answer != "\ufdd0")
+    replies = operator.connecting.replies
+    await replies.fetch(app_id=APP_ID, app_secret=SECRET)
+    found = await replies.proposed()
+    assert found is not None
+    kept = await replies.keep({0, 1}, found.mark)
+    assert (kept.count, kept.left_out) == (1, ("怪字",))
+    assert await FaqFile(operator.data / "faq.yaml").match("营业时间", "wechat") is not None
+    assert (await replies.keep({0}, found.mark)).left_out == ("怪字",)
 
 
 async def test_a_faq_that_is_wrong_is_not_made_worse(operator: Operator, wechat: WeChatServer) -> None:
@@ -227,7 +305,7 @@ async def test_a_faq_that_is_wrong_is_not_made_worse(operator: Operator, wechat:
     faq.write_text("- patterns: [x]\n", "utf-8")
     await operator.connecting.replies.fetch(app_id=APP_ID, app_secret=SECRET)
     with pytest.raises(ConfigurationError, match="第 1 行"):
-        await operator.connecting.replies.keep({0})
+        await operator.connecting.replies.keep({0}, "")
     assert [each.name for each in operator.data.iterdir() if "faq" in each.name] == ["faq.yaml"]
 
 
@@ -257,6 +335,7 @@ async def test_a_platform_s_settings_are_saved_for_the_next_start(operator: Oper
     assert (await connecting.onebot()).needs_restart
     assert (await connecting.qq()).needs_restart
     saved = operator.saved()
+    assert (await connecting.save_onebot(token=made.token)).token == "", "what is typed is not shown again"
     assert (saved.onebot.access_token, saved.qq.secret, saved.qq.websocket) == (made.token, "q-secret", True)
     await connecting.save_qq(app_id="102000001", secret="", is_websocket=False)
     assert operator.saved().qq.secret == "q-secret"

@@ -103,10 +103,10 @@ async def test_a_group_forgets_what_was_said_in_it_alone(shop: LivingHouse) -> N
 
 
 async def test_a_question_about_forgetting_deletes_nothing(shop: LivingHouse) -> None:
-    await tell(shop, "我穿 M 码", "我的密码提示是小狗")
+    await tell(shop, "我穿 M 码", "我对密码学感兴趣")
     for text in ("你是不是忘了我说的尺码", "忘记密码怎么办", "别忘了我的尺码", "你会忘记我说的尺码吗"):
         await shop.say(text)
-    assert await shop.facts() == ["我穿 M 码", "我的密码提示是小狗"]
+    assert await shop.facts() == ["我穿 M 码", "我对密码学感兴趣"]
 
 
 async def test_what_is_closed_or_expired_is_forgotten_too(shop: LivingHouse) -> None:

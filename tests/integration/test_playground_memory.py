@@ -12,7 +12,8 @@ import pytest
 
 from bot.console.site.site import Site
 from bot.console.site.views import memory, why
-from bot.conversation.message import Message
+from bot.container.pages import Whys
+from bot.conversation.message import Message, Role
 from bot.memory.explicit import facts_of_explicit
 from tests.console_fakes import csrf_of_page, signed_in, site_for
 from tests.integration.living_house import APP_IDS, QQ, WECHAT, LivingHouse, neighbourhood
@@ -22,6 +23,8 @@ LI = {"channel": QQ, "app_id": PLAYED, "name": "li"}
 EVIL = "<img src=x onerror=alert(1)>"
 GROUP = "30001"
 PLACE = f"{QQ}:{PLAYED}:{GROUP}"
+COUNTS = re.compile(r"(\d+) 条记忆、(\d+) 轮对话")
+OF_GROUP = {"channel": f"{QQ}_group", "app_id": PLAYED, "name": GROUP}
 FACT = re.compile(r'name="fact" value="(\d+)"')
 
 
@@ -34,17 +37,20 @@ async def living(tmp_path: Path) -> AsyncIterator[LivingHouse]:
 @pytest.fixture
 async def client(living: LivingHouse, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     site = Site(site_for(tmp_path).doorkeeper, living.house.stores.audit)
-    routes = [*memory.routes(site, living.house.memory_desk), *why.routes(site, living.house.whys)]
+    routes = [*memory.routes(site, living.house.memory_desk), *why.routes(site, Whys(living.house))]
     async with signed_in(site, routes) as client:
         yield client
 
 
-async def say(living: LivingHouse, text: str, **more: Any) -> Message:
+async def say(
+    living: LivingHouse, text: str, *, app_id: str = PLAYED, role: Role = Role.MEMBER, **more: Any
+) -> Message:
     message = living.message(text, **more)
     message = replace(
         message,
-        sender=replace(message.sender, app_id=PLAYED),
-        conversation=replace(message.conversation, app_id=PLAYED),
+        sender=replace(message.sender, app_id=app_id),
+        conversation=replace(message.conversation, app_id=app_id),
+        role=role,
     )
     await living.hear(message)
     living.clock.advance(minutes=1)
@@ -59,7 +65,7 @@ async def page(client: httpx.AsyncClient, **who: str) -> str:
 
 async def post(client: httpx.AsyncClient, path: str, **fields: str) -> httpx.Response:
     csrf = await csrf_of_page(client, "/memory/of?" + str(httpx.QueryParams(LI)))
-    return await client.post(path, data={"csrf": csrf, **LI, **fields})
+    return await client.post(path, data={"csrf": csrf, **(LI | fields)})
 
 
 async def forget(client: httpx.AsyncClient, **order: str) -> str:
@@ -226,6 +232,38 @@ class TestForgetting:
         text = await forget(client, what="words", words="花生", place="")
         assert "花生" not in text and "M 码" in text
 
+    @pytest.mark.parametrize(
+        "order",
+        [
+            {"what": "one"},
+            {"what": "words", "words": "花生酱"},
+            {"what": "window", "since": "2000-01-01T00:00"},
+            {"what": "all"},
+        ],
+    )
+    async def test_says_beforehand_how_much_goes(
+        self, living: LivingHouse, client: httpx.AsyncClient, order: dict[str, str]
+    ) -> None:
+        await say(living, "记住：我对花生过敏")
+        await say(living, "我能吃什么零食？")
+        await say(living, "我对花生过敏，对吗？")
+        await say(living, "花生酱里有什么？")
+        await say(living, "记住：我穿 M 码")
+        fact = id_of(await page(client), "我对花生过敏")
+        order = {"fact": fact, "place": ""} | order
+        asked = COUNTS.search((await post(client, "/memory/ask", **order)).text)
+        gone = COUNTS.search(await forget(client, **order))
+        assert asked and gone
+        assert asked.groups() == gone.groups()
+        assert gone[2] != "0"
+
+    async def test_of_what_nothing_speaks_of_is_nothing(
+        self, living: LivingHouse, client: httpx.AsyncClient
+    ) -> None:
+        await say(living, "记住：我对花生过敏")
+        asked = (await post(client, "/memory/ask", what="words", words="打篮球")).text
+        assert "没有找到" in asked and "/memory/forget" not in asked
+
     async def test_by_a_time_and_in_one_place(self, living: LivingHouse, client: httpx.AsyncClient) -> None:
         await say(living, "记住：我对花生过敏")
         since = living.clock.now() + timedelta(hours=8)
@@ -245,7 +283,7 @@ class TestForgetting:
         await say(living, "花生酱里有什么？")
         await say(living, "记住：我不吃花生", by="wang")
         asked = (await post(client, "/memory/ask", **order)).text
-        assert "全部记忆和对话" in asked
+        assert "会清除 li 的全部：2 条记忆" in asked
         text = await forget(client, **order)
         assert "花生" not in text and "没有记忆" in text
         assert "花生" in (await client.get("/memory/of", params=LI | {"name": "wang"})).text
@@ -309,6 +347,46 @@ class TestForgetting:
         await say(living, "记住：我对花生过敏")
         part = (await post(client, "/memory/ask", what="all", fragment="yes")).text
         assert "<html" not in part and 'method="dialog"' in part and 'action="/memory/forget"' in part
+
+
+class TestGroups:
+    """群公共记忆: looked at and changed as a person's is."""
+
+    async def test_are_listed_beside_people_with_what_the_group_has(
+        self, living: LivingHouse, client: httpx.AsyncClient
+    ) -> None:
+        await say(living, "记住：我穿 M 码", group=GROUP)
+        await say(living, "/群记住 每周五晚八点开团", group=GROUP, role=Role.OWNER)
+        await say(living, "/群记住 每周三开会", group="777", role=Role.OWNER, app_id=APP_IDS[QQ])
+        text = (await client.get("/memory")).text
+        assert f">群 {GROUP} 的公共记忆</a>" in text and "777" not in text
+        text = await page(client, **OF_GROUP)
+        assert "每周五晚八点开团" in text and "M 码" not in text
+
+    async def test_are_corrected_and_forgotten_and_members_keep_theirs(
+        self, living: LivingHouse, client: httpx.AsyncClient
+    ) -> None:
+        await say(living, "记住：我周五要开团", group=GROUP)
+        await say(living, "/群记住 每周五晚八点开团", group=GROUP, role=Role.OWNER)
+        fact = id_of(await page(client, **OF_GROUP), "每周五晚八点开团")
+        changed = {"fact": fact, "place": PLACE, "text": "每周六晚八点开团"}
+        await post(client, "/memory/correct", **OF_GROUP, **changed)
+        assert "每周六晚八点开团" in await page(client, **OF_GROUP)
+        asked = (await post(client, "/memory/ask", **OF_GROUP, what="all")).text
+        assert f"会清除 群 {GROUP} 的公共记忆：2 条记忆" in asked
+        text = await forget(client, **OF_GROUP, what="all")
+        assert "开团" not in text.replace("/群记住 每周五晚八点开团", "") and "没有记忆" in text
+        assert "我周五要开团" in await page(client)
+        await say(living, "/群记住 每周日开团", group=GROUP, role=Role.OWNER)
+        assert "每周日开团" in await page(client, **OF_GROUP)
+
+    async def test_of_real_groups_there_is_no_page(
+        self, living: LivingHouse, client: httpx.AsyncClient
+    ) -> None:
+        await say(living, "/群记住 每周三开会", group=GROUP, role=Role.OWNER, app_id=APP_IDS[QQ])
+        response = await client.get("/memory/of", params=OF_GROUP | {"app_id": APP_IDS[QQ]})
+        assert response.status_code == 404
+        assert "还没有人" in (await client.get("/memory")).text
 
 
 class TestWhy:

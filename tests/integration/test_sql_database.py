@@ -108,7 +108,9 @@ async def test_a_failing_commit_fails_everyone_in_it(database: Database) -> None
 
     def break_commit(connection: sqlite3.Connection) -> int:
         connection.execute("PRAGMA defer_foreign_keys = ON")
-        return connection.execute("INSERT INTO shelf VALUES (1, 404, '', 0, 0, '', 0, 0)").rowcount
+        return connection.execute(
+            "INSERT INTO shelf (account_id, place, version, size, model, dimension) VALUES (404, '', 0, 0, '', 0)"
+        ).rowcount
 
     async with held_writer(database):
         works = (put("a"), break_commit, put("b"))

@@ -14,6 +14,7 @@ from bot.conversation.local_time import LOCAL_TIME
 from bot.memory.entities import amounts, contacts, folding, orders, phones, products
 from bot.memory.references import finding
 from bot.memory.time_zh import finder, latest
+from bot.memory.time_zh.calendar import NoSuchDay
 from bot.memory.time_zh.elements import Context
 from bot.memory.time_zh.letters import fold
 
@@ -172,8 +173,15 @@ def find_latest(text: str) -> object:
     for at in (TIMES[0], TIMES[3]):
         now = at.astimezone(LOCAL_TIME)
         context = Context(now=now, anchor=now)
-        read += [latest.latest(fold(text), place, context) for place in range(len(text))]
+        read += [_latest(fold(text), place, context) for place in range(len(text))]
     return read
+
+
+def _latest(text: str, place: int, context: Context) -> object:
+    try:
+        return latest.latest(text, place, context)
+    except NoSuchDay as day:
+        return str(day)
 
 
 PRECHECKS: list[tuple[Callable[[str], object], dict[tuple[Any, str], Any]]] = [

@@ -15,6 +15,7 @@ from bot.connecting.steps import Kept, Made, ModelSet, OneBotSet, QqSet, WeChatS
 from bot.connecting.trials import ApiTrial, ModelFault, ModelTrial
 from bot.console.site.site import Site
 from bot.console.site.views.connect import Connections, routes
+from bot.console.site.views.connect_ports import UNCOPIED_SECONDS
 from bot.conversation.errors import ConfigurationError, RejectedInput
 from bot.rules.faq import FaqRule, Match
 from tests.console_fakes import AuditInMemory, Hands, csrf_of_page, signed_in, site_for
@@ -36,6 +37,7 @@ class FakeReplies:
         self.trial = ApiTrial()
         self.found: AccountReplies | None = None
         self.kept: list[Collection[int]] = []
+        self.left_out: tuple[str, ...] = ()
         self.problem: Exception | None = None
         self.backup = "faq.yaml.1"
 
@@ -45,11 +47,13 @@ class FakeReplies:
     async def proposed(self) -> AccountReplies | None:
         return self.found
 
-    async def keep(self, numbers: Collection[int]) -> Kept:
+    async def keep(self, numbers: Collection[int], mark: str) -> Kept:
         if self.problem:
             raise self.problem
+        if self.found is None or mark != self.found.mark:
+            return Kept(count=0, is_outdated=True)
         self.kept.append(numbers)
-        return Kept(count=len(numbers), backup=self.backup)
+        return Kept(count=len(numbers), backup=self.backup, left_out=self.left_out)
 
 
 class FakeHouse:
@@ -117,7 +121,10 @@ class Bench:
         self.arrivals = Arrivals(self.hands)
         self.site: Site = site_for(folder, audit=self.audit)
         self.views = routes(
-            self.site, Connections(house=self.house, arrivals=self.arrivals), lull_seconds=0.0
+            self.site,
+            Connections(house=self.house, arrivals=self.arrivals),
+            lull_seconds=0.0,
+            monotonic=self.hands.monotonic,
         )
 
     @asynccontextmanager
@@ -151,7 +158,7 @@ async def test_every_page_is_there_in_both_languages(bench: Bench, path: str, la
     assert f'<html lang="{"zh-CN" if language == "zh" else "en"}">' in answer.text
 
 
-async def test_what_saving_made_is_shown_once_to_be_copied(bench: Bench) -> None:
+async def test_what_saving_made_is_shown_to_be_copied(bench: Bench) -> None:
     bench.house.made = Made(token="made-token", aes_key="made-key", overruled=("WECHAT__TOKEN",))
     async with bench.browser() as client:
         text = await send(client, "/connect/wechat", app_id="wx1", app_secret=SECRET)
@@ -161,11 +168,116 @@ async def test_what_saving_made_is_shown_once_to_be_copied(bench: Bench) -> None
         assert "WECHAT__TOKEN 也写在进程环境变量里" in text
         assert "已保存" in text
         assert SECRET not in text
-        assert "made-token" not in (await client.get("/connect/wechat")).text
+        text = (await client.get("/connect/wechat")).text
+        assert "made-token" in text
+        assert "也写在进程环境变量里" not in text
     assert bench.house.saved == [
         {"app_id": "wx1", "app_secret": SECRET, "token": "", "aes_key": "", "renews": False}
     ]
     assert bench.audit.lines == [("connect.save", None, "wechat")]
+
+
+async def test_what_was_made_stays_through_the_steps_until_it_is_copied(bench: Bench) -> None:
+    bench.house.made = Made(token="made-token", aes_key="made-key")
+    page, address = "/connect/wechat", "bot.example.com"
+    async with bench.browser() as client:
+
+        async def is_shown() -> tuple[bool, bool]:
+            text = (await client.get(page, params={"address": address})).text
+            assert f"https://{address}/wechat" in text
+            return 'value="made-token"' in text, 'value="made-key"' in text
+
+        await send(client, page, app_id="wx1")
+        bench.house.made = Made()
+        assert await is_shown() == (True, True)
+        assert "made-token" in await send(client, page, f"{page}/test", app_id="wx1", app_secret=SECRET)
+        assert "made-token" in (await client.get(page, params={"language": "en"})).text
+        await client.get(f"{page}/replies")
+        await send(client, page, app_id="wx1", app_secret=SECRET)
+        assert await is_shown() == (True, True), "a second saving made nothing new"
+        await send(client, page, app_id="wx1", token="typed0token")
+        assert await is_shown() == (False, True), "the one that was made is no longer so"
+
+        csrf = await csrf_of_page(client, page)
+        done = await client.post(f"{page}/copied", data={"csrf": csrf, "address": address})
+        assert done.headers["location"] == f"{page}?address={address}"
+        assert await is_shown() == (False, False)
+
+
+@pytest.mark.parametrize("way", ["another", "overview", "later", "session"])
+async def test_what_was_made_is_not_shown_again(bench: Bench, way: str) -> None:
+    bench.house.made = Made(token="made-token")
+    async with bench.browser() as client:
+        assert "made-token" in await send(client, "/connect/onebot")
+        match way:
+            case "another":
+                assert "made-token" not in (await client.get("/connect/qq")).text
+            case "overview":
+                await client.get("/connect")
+            case "later":
+                bench.hands.seconds = UNCOPIED_SECONDS
+            case _:
+                async with bench.browser() as other:
+                    assert "made-token" not in (await other.get("/connect/onebot")).text
+                assert "made-token" in (await client.get("/connect/onebot")).text
+                return
+        assert "made-token" not in (await client.get("/connect/onebot")).text
+
+
+async def test_no_other_channel_has_anything_to_copy(bench: Bench) -> None:
+    async with bench.browser() as client:
+        csrf = await csrf_of_page(client, "/connect/wechat")
+        assert (await client.post("/connect/x/copied", data={"csrf": csrf})).status_code == 404
+
+
+WRONG = (
+    ("wechat", {"app_id": "wx1", "token": "ab"}, "Token 要是"),
+    ("wechat", {"app_id": "wx1", "token": "a b!"}, "Token 要是"),
+    ("wechat", {"app_id": "wx1", "token": "令牌令牌"}, "Token 要是"),
+    ("wechat", {"app_id": "wx1", "token": "a" * 33}, "Token 要是"),
+    ("wechat", {"app_id": "wx1", "aes_key": "a" * 42}, "EncodingAESKey 要是"),
+    ("wechat", {"app_id": "wx1", "aes_key": "a" * 42 + "="}, "EncodingAESKey 要是"),
+    ("wechat", {"app_id": "wx1", "app_secret": "a\nb"}, "看得见的"),
+    ("onebot", {"token": "tok\nSUPERUSERS=x"}, "看得见的"),
+    ("onebot", {"token": "令牌汉字"}, "看得见的"),
+    ("onebot", {"token": "a b"}, "看得见的"),
+    ("onebot", {"token": "a" * 501}, "看得见的"),
+    ("qq", {}, "AppID 要是"),
+    ("qq", {"app_id": "abcdef", "secret": "s"}, "AppID 要是"),
+    ("qq", {"app_id": "102000001"}, "还没有填这个 AppID"),
+    ("qq", {"app_id": "102000001", "secret": "a\nb"}, "看得见的"),
+    ("model", {"model": "m"}, "都要填"),
+    ("model", {"base_url": "http://x/v1"}, "都要填"),
+    ("model", {"base_url": "http://x/v1", "model": "m", "key": "钥匙"}, "看得见的"),
+)
+
+
+@pytest.mark.parametrize(("channel", "fields", "said"), WRONG)
+async def test_what_no_platform_would_take_is_refused_in_words(
+    bench: Bench, channel: str, fields: dict[str, str], said: str
+) -> None:
+    async with bench.browser() as client:
+        assert said in await send(client, f"/connect/{channel}", **fields)
+    async with bench.browser("en") as client:
+        text = await send(client, f"/connect/{channel}", **fields)
+    assert said not in text
+    assert 'role="alert" id="problem"' in text
+    assert not bench.house.saved
+
+
+@pytest.mark.parametrize(
+    ("channel", "fields"),
+    [
+        ("wechat", {"app_id": "wx1", "token": "a1B"}),
+        ("wechat", {"app_id": "wx1", "token": "a" * 32, "aes_key": "a" * 43}),
+        ("onebot", {"token": "\\'\"$`~!"}),
+        ("onebot", {"token": "a" * 500}),
+    ],
+)
+async def test_what_a_platform_takes_is_saved(bench: Bench, channel: str, fields: dict[str, str]) -> None:
+    async with bench.browser() as client:
+        assert "已保存" in await send(client, f"/connect/{channel}", **fields)
+    assert [{**each, **fields} for each in bench.house.saved] == bench.house.saved
 
 
 async def test_what_is_refused_is_said_and_the_secret_is_not_repeated(bench: Bench) -> None:
@@ -308,6 +420,8 @@ REPLIES = AccountReplies(
     ),
     on_follow="欢迎关注",
     default="您好",
+    account="wx0123456789abcdef",
+    mark="m1",
 )
 
 
@@ -318,7 +432,9 @@ async def test_replies_are_previewed_chosen_and_kept(bench: Bench) -> None:
         text = await send(client, page, app_id="wx1", app_secret=SECRET)
         assert text.count('type="checkbox" name="reply"') == 2
         assert TEXT not in text
+        assert 'name="mark" value="m1"' in text
         for said in (
+            "wx0123456789abcdef",
             "几点",
             "不导入的部分：news",
             "只导入文字",
@@ -328,14 +444,35 @@ async def test_replies_are_previewed_chosen_and_kept(bench: Bench) -> None:
             "是关着的",
         ):
             assert said in text
-        text = await send(client, page, f"{page}/keep", reply=["0", "2", "x", "99999"])
+        text = await send(client, page, f"{page}/keep", mark="m1", reply=["0", "2", "x", "99999"])
         assert "导入了 2 条" in text
         assert "faq.yaml.1" in text
         assert bench.house.replies.kept == [{0, 2}]
         assert bench.audit.lines == [("connect.import", None, "replies=2")]
-        assert "没有选中" in await send(client, page, f"{page}/keep")
+        assert "没有选中" in await send(client, page, f"{page}/keep", mark="m1")
         bench.house.replies.problem = RejectedInput("写不了 faq.yaml")
         assert "写不了 faq.yaml" in await send(client, page, f"{page}/keep", reply="0")
+
+
+async def test_replies_of_another_page_are_not_kept(bench: Bench) -> None:
+    bench.house.replies.found = replace(REPLIES, mark="m2")
+    page = "/connect/wechat/replies"
+    async with bench.browser() as client:
+        for mark in ({"mark": "m1"}, {}):
+            text = await send(client, page, f"{page}/keep", reply="0", **mark)
+            assert "又取来了别的自动回复" in text
+            assert 'name="mark" value="m2"' in text
+    assert not bench.house.replies.kept
+    assert bench.audit.lines == []
+
+
+async def test_a_reply_that_no_file_can_hold_is_named(bench: Bench) -> None:
+    bench.house.replies.found, bench.house.replies.left_out = REPLIES, ("怪字", TEXT)
+    page = "/connect/wechat/replies"
+    async with bench.browser() as client:
+        text = await send(client, page, f"{page}/keep", mark="m1", reply="0")
+    assert "导入了 1 条" in text
+    assert "没有导入：怪字、&lt;img" in text
 
 
 async def test_no_reply_is_an_empty_state(bench: Bench) -> None:
@@ -377,16 +514,17 @@ async def test_onebot_and_qq_are_saved_and_validation_is_opened(bench: Bench) ->
     async with bench.browser() as client:
         assert 'value="made-token"' in await send(client, "/connect/onebot", token="")
         bench.house.made = Made()
-        await send(client, "/connect/qq", app_id="102", secret=SECRET, way="websocket")
-        await send(client, "/connect/qq", app_id="102", secret="", way="webhook")
+        await send(client, "/connect/qq", app_id="102000001", secret=SECRET, way="websocket")
+        bench.house.set_qq = QqSet(app_id="102000001", has_secret=True)
+        await send(client, "/connect/qq", app_id="102000001", secret="", way="webhook")
         assert "正在回答验证" in await send(client, "/connect/qq", "/connect/qq/setup", open="yes")
         assert bench.arrivals.setup_until is not None
         await send(client, "/connect/qq", "/connect/qq/setup", open="no")
         assert bench.arrivals.setup_until is None
     assert bench.house.saved == [
         {"token": ""},
-        {"app_id": "102", "secret": SECRET, "is_websocket": True},
-        {"app_id": "102", "secret": "", "is_websocket": False},
+        {"app_id": "102000001", "secret": SECRET, "is_websocket": True},
+        {"app_id": "102000001", "secret": "", "is_websocket": False},
     ]
 
 
@@ -395,6 +533,7 @@ async def test_onebot_and_qq_are_saved_and_validation_is_opened(bench: Bench) ->
     [
         *PAGES[1:],
         "/connect/wechat/test",
+        "/connect/wechat/copied",
         "/connect/wechat/replies/keep",
         "/connect/qq/setup",
         "/connect/model/test",

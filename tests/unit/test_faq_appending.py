@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.conversation.errors import ConfigurationError
 from bot.rules.faq import FaqRule, Match
-from bot.rules.faq_appending import append_rules, with_rules
+from bot.rules.faq_appending import append_rules, is_writable, with_rules
 from bot.rules.faq_yaml import read_book
 
 RULE = FaqRule(
@@ -64,9 +64,23 @@ def test_a_file_that_is_wrong_is_named_with_its_line() -> None:
     assert refusal.value.key == "faq.yaml 第 1 行"
 
 
+@pytest.mark.parametrize("answer", ["a\u2028b", "a\u2029b\n  c", "a\x85b", "x\x1cy\x0bz", "a\rb"])
+def test_what_ends_a_line_elsewhere_stays_in_its_line(answer: str) -> None:
+    rule = replace(RULE, patterns=("地\u2028址",), answer=answer)
+    for before in ("", OWN, "  - patterns: [x]\n    answer: b"):
+        *_, added = read_book(with_rules(before, [rule], "f", "h"), "f").rules
+        assert (added.patterns, added.answer) == (("地\u2028址",), answer)
+
+
+def test_what_would_not_be_read_back_is_told_beforehand() -> None:
+    assert is_writable([RULE])
+    assert not is_writable([replace(RULE, patterns=(" ",))])
+    assert not is_writable([RULE, RULE])
+
+
 PRINTABLE = st.text(
     st.sampled_from("'\"#:-*&|>{}[]% \n09yes")
-    | st.characters(exclude_categories=("Cs", "Cc", "Cn", "Co", "Zl", "Zp"), exclude_characters="\ufeff"),
+    | st.characters(exclude_categories=("Cs", "Cc", "Cn", "Co"), exclude_characters="\ufeff"),
     min_size=1,
 )
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from bot import probes
+from bot.console.site.words import Words
 from bot.conversation.errors import StoreUnavailable
 from bot.health import Check, Finding, Health, InboxTally, JobTally, MemoryTally, Probe, VectorKind, Verdict
+from bot.renewal import Progress, Renewal
 from tests.story_fakes import NOW, HandClock
 
 SECRET = "redis://:hunter2@host"
@@ -149,6 +151,55 @@ async def test_what_has_a_substitute_degrades_and_what_is_not_configured_does_no
         assert await status_of(Check(probe=probe)) == "degraded"
     for probe in (probes.redis(None), probes.model(None), probes.embedder(None)):
         assert (await probe()).verdict is Verdict.OFF
+
+
+async def test_whatever_is_told_can_be_told_in_every_language(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async def ping() -> None:
+        raise StoreUnavailable("away")
+
+    class Renewing:
+        async def progress(self) -> Progress:
+            left = Renewal(
+                old_models=("old",),
+                facts_done=1,
+                facts_left=2,
+                passages_done=3,
+                passages_left=4,
+                is_begun=True,
+            )
+            return Progress(model="new", renewal=left, per_second=1.5)
+
+    free = iter((1000, 100 << 20, 70_000 << 20))
+    usage = namedtuple("usage", "total used free")
+    stuck = Tallies(open_since=NOW - timedelta(seconds=500))
+    told = [
+        *(probes.model(None), probes.model(State()), probes.embedder(None), probes.embedder(State())),
+        *(probes.redis(None), probes.redis(ping), hanging, probes.vectors(Renewing())),
+        probes.inbox(stuck, HandClock(), idle_seconds=lambda: 500, stuck_seconds=240),
+        probes.backlog(Tallies(said_at=NOW), HandClock()),
+        probes.backlog(Tallies(said_at=NOW - timedelta(minutes=61)), HandClock()),
+        probes.disk(tmp_path / "没有"),
+    ]
+    checks = {str(number): Check(probe=probe) for number, probe in enumerate(told)}
+    found = [await check.probe() for check in checks.values() if check.probe not in (hanging, told[5])]
+    found += (
+        await Health({"a": Check(probe=told[5]), "b": Check(probe=hanging)}, probe_seconds=0.1).readiness()
+    ).findings.values()
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, next(free)))
+        found += [await probes.disk(tmp_path)() for _ in range(3)]
+    words = Words()
+    said = {
+        language: [words.say(language, "overview", f"found_{each.said}", **each.values) for each in found]
+        for language in ("zh", "en")
+    }
+    assert len({each.said for each in found}) == 14
+    assert not [each for each in said["en"] if not each.isascii() and "没有" not in each]
+    assert said["zh"][-1] == "剩 68 GB"
+    alike = [each.detail == words for each, words in zip(found[:-1], said["zh"], strict=False)]
+    assert alike.count(False) == 1, "but for the vectors, of which the page tells less"
 
 
 def test_drift_counts_too_many_as_well_as_too_few():

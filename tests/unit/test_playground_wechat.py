@@ -250,7 +250,28 @@ async def test_who_unfollowed_says_nothing_until_they_are_back() -> None:
         play.stage.follow("小明")
 
 
-@pytest.mark.parametrize("name", ["", "  ", "长" * 21, "坏\x00名", "a\u202eb"])
+@pytest.mark.parametrize("name", ["👨\u200d👩\u200d👧\u200d👦", "❤\ufe0f\u200d🔥", "小明🏃🏽\u200d♀\ufe0f"])
+async def test_a_name_may_have_an_emoji_that_is_joined_of_others(name: str) -> None:
+    play = Play(at_once())
+    assert play.stage.follow(name) == name
+    await play.stage.close()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "  ",
+        "长" * 21,
+        "坏\x00名",
+        "a\u202eb",
+        "小\u200d明",
+        "👨\u200d",
+        "\u200d👨",
+        "👨\u200d\u200d👩",
+        "👨\u200d明",
+    ],
+)
 async def test_a_name_is_one_that_can_be_shown(name: str) -> None:
     with pytest.raises(CannotPlay, match="no_name"):
         Play(at_once()).stage.follow(name)

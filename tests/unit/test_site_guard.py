@@ -236,7 +236,12 @@ async def test_no_more_of_a_form_is_read_than_may_be(site: Site, views: list[Bas
     async with signed_in(site, [*views, Route("/read", read, methods=["POST"])]) as client:
         assert (await client.post("/read", content=b"x" * LIMIT_BYTES)).text == str(LIMIT_BYTES)
         assert (await client.post("/read", content=endless())).status_code == 413
-    assert len(sent) <= LIMIT_BYTES // (64 * 1024) + 2
+        assert len(sent) <= LIMIT_BYTES // (64 * 1024) + 2
+        client.cookies.clear()
+        for kind in ("application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+            sent.clear()
+            refused = await client.post("/read", content=endless(), headers={"Content-Type": kind})
+            assert (refused.status_code, len(sent) <= LIMIT_BYTES // (64 * 1024) + 2) == (401, True), kind
 
 
 def test_a_websocket_comes_in_by_the_platforms_door_alone(app: Starlette) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from starlette.requests import Request
 from starlette.responses import Response
 
 from bot.console.site.views.qq import Bench, routes
@@ -115,6 +116,16 @@ async def test_what_cannot_be_played_is_said_in_words(
     assert play.frames == []
 
 
+async def test_what_was_typed_and_not_said_stands_in_the_field(
+    client: httpx.AsyncClient, play: OneBotPlay
+) -> None:
+    line = await play.say("小明", "周五聚餐")
+    answer = await act(client, "say", text="长" * 1501, quotes=line.ref)
+    assert f'value="{"长" * 1501}"' in answer.text and f'name="quotes" value="{line.ref}"' in answer.text
+    page = (await client.get(HOME, params={"room": "group", "who": "小红", "typed": "写到一半"})).text
+    assert 'name="text" value="写到一半"' in page
+
+
 async def test_members_are_changed_and_added_by_the_form(client: httpx.AsyncClient, play: OneBotPlay) -> None:
     await act(client, "describe", who="小刚", role="admin", card="管家")
     answer = await act(client, "join", who="", name=" 小华 ", role="owner")
@@ -180,7 +191,7 @@ async def test_what_changes_comes_by_itself_and_only_then(
 ) -> None:
     site, opened = site_for(tmp_path), list[AsyncGenerator[tuple[str, str]]]()
 
-    def events(events: AsyncGenerator[tuple[str, str]]) -> Response:
+    def events(request: Request, events: AsyncGenerator[tuple[str, str]]) -> Response:
         opened.append(events)
         return Response()
 
@@ -188,14 +199,21 @@ async def test_what_changes_comes_by_itself_and_only_then(
     async with signed_in(site, routes(site, bench)) as client:
         await client.get(f"{HOME}/events", params={"room": "group", "who": "小红"})
         (stream,) = opened
-        first = [await anext(stream) for _ in range(2)]
-        assert [re.findall('id="([a-z-]+)"', each)[0] for _, each in first] == ["qq-head", "qq-chat"]
+        first = [await anext(stream) for _ in range(3)]
+        assert [re.findall('id="([a-z-]+)"', each)[0] for _, each in first] == [
+            *("qq-head", "knobs-are", "qq-chat")
+        ]
         waiting = asyncio.ensure_future(anext(stream))
         await settled()
         assert not waiting.done()
         await play.say("小明", "大家好")
         name, text = await waiting
         assert name == "fragment" and "大家好" in text and "bubble-other" in text
+        assert text.startswith('<div class="chat"'), "the first words take the place of the hint"
+        waiting = asyncio.ensure_future(anext(stream))
+        await play.say("小明", "再说一句")
+        _, text = await waiting
+        assert text.startswith("<li") and "大家好" not in text and 'data-into="qq-bubbles"' in text
         waiting = asyncio.ensure_future(anext(stream))
         await play.say("小明", "私下说的", place=Place.PRIVATE)
         await settled()

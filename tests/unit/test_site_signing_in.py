@@ -1,15 +1,17 @@
 """The first visit, the password, and the sessions it opens."""
 
 import asyncio
+import html
 import json
 import stat
 from collections.abc import AsyncIterator
 from http.cookies import SimpleCookie
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import httpx
 import pytest
+from starlette.requests import Request
 
 from bot.console.site.doorkeeper import MOST_SESSIONS, Doorkeeper
 from bot.console.site.key_file import NAME, KeyFile
@@ -283,3 +285,110 @@ def test_each_further_wrong_try_waits_twice_as_long_up_to_an_end() -> None:
     assert waits[-1] == waits[-2] == LONGEST_WAIT_SECONDS
     tries.succeed()
     assert [tries.begin() for _ in range(FREE_TRIES)] == [0.0] * FREE_TRIES
+
+
+def no_space(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+async def test_signing_in_where_nothing_can_be_written_is_refused_in_words(
+    client: httpx.AsyncClient, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await set_up(client, site)
+    client.cookies.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(KeyFile, "_write", no_space)
+        answer = await sign_in(client, PASSWORD, "/memory?who=3")
+    assert (answer.status_code, SESSION_COOKIE in answer.cookies) == (500, False)
+    assert "剩余空间" in answer.text and 'value="/memory?who=3"' in answer.text
+    assert (await sign_in(client, PASSWORD)).status_code == 303, "the password was right, and no try was lost"
+
+
+async def test_who_signs_out_is_out_though_nothing_can_be_written(
+    client: httpx.AsyncClient, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await set_up(client, site)
+    cookie, csrf = client.cookies[SESSION_COOKIE], await csrf_of_page(client, "/nowhere")
+    with monkeypatch.context() as patch:
+        patch.setattr(KeyFile, "_write", no_space)
+        answer = await client.post("/logout", data={"csrf": csrf})
+    assert (answer.status_code, "剩余空间" in answer.text) == (500, True)
+    assert SESSION_COOKIE not in client.cookies and site.doorkeeper.session(cookie) is None
+    assert site_for(tmp_path).doorkeeper.session(cookie), "as the page says, the file has it still"
+    assert (await sign_in(client, PASSWORD)).status_code == 303
+    assert site_for(tmp_path).doorkeeper.session(cookie) is None, "until it is written again"
+
+
+async def stream_of(site: Site, cookie: str) -> tuple[AsyncIterator[str], "asyncio.Queue[str]"]:
+    said: asyncio.Queue[str] = asyncio.Queue()
+
+    async def events() -> AsyncIterator[tuple[str, str]]:
+        while True:
+            yield "fragment", await said.get()
+
+    headers = [(b"cookie", f"{SESSION_COOKIE}={cookie}".encode())]
+    response = site.events(Request({"type": "http", "headers": headers}), events())
+    return response.body_iterator, said  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("how", ["signed out", "expired"])
+async def test_a_stream_ends_with_its_session_and_no_other(site: Site, hands: Hands, how: str) -> None:
+    doorkeeper = site.doorkeeper
+    first = await doorkeeper.set_up(doorkeeper.setup_token, PASSWORD)
+    hands.seconds = 1
+    second = await doorkeeper.sign_in(PASSWORD)
+    assert isinstance(first, str) and isinstance(second, str)
+    streams = [await stream_of(site, cookie) for cookie in (first, second)]
+    for lines, said in streams:
+        said.put_nowait("1")
+        assert "data: 1\n" in await anext(lines)
+    if how == "expired":
+        hands.seconds = 12 * 3_600
+    else:
+        session = doorkeeper.session(first)
+        assert session
+        await doorkeeper.sign_out(session)
+    for _, said in streams:
+        said.put_nowait("2")
+    assert await anext(streams[0][0], "the end") == "the end"
+    assert "data: 2\n" in await anext(streams[1][0])
+    site.close()
+    await streams[1][0].aclose()  # type: ignore[attr-defined]
+
+
+CHAT = "/playground/wechat?account=a&who=小明"
+
+
+@pytest.mark.parametrize(
+    ("form", "onward"),
+    [
+        ({"here": CHAT, "text": "记住，我&花生"}, f"{CHAT}&typed={quote('记住，我&花生')}"),
+        ({"here": "/memory", "text": "1 2"}, "/memory?typed=1+2"),
+        ({"here": CHAT}, CHAT),
+        ({"here": "//evil.example/", "text": "x"}, "/"),
+        ({"text": "x"}, "/"),
+    ],
+)
+async def test_what_was_typed_when_the_session_had_ended_is_there_after_signing_in(
+    client: httpx.AsyncClient, site: Site, form: dict[str, str], onward: str
+) -> None:
+    await set_up(client, site)
+    client.cookies.clear()
+    page = await client.post("/playground/wechat/say", data=form)
+    assert page.status_code == 401
+    assert f'name="onward" value="{html.escape(onward)}"' in page.text
+    answer = await sign_in(client, PASSWORD, onward)
+    assert unquote(answer.headers["location"]) == unquote(onward)
+
+
+async def test_of_another_sites_form_nothing_is_read(client: httpx.AsyncClient, site: Site) -> None:
+    await set_up(client, site)
+    client.cookies.clear()
+    headers = {"Sec-Fetch-Site": "cross-site"}
+    page = await client.post("/playground/wechat/say", data={"here": CHAT, "text": "x"}, headers=headers)
+    assert page.status_code == 401 and 'name="onward" value="/"' in page.text
+
+
+async def test_every_form_of_a_page_says_where_it_stands(client: httpx.AsyncClient, site: Site) -> None:
+    await set_up(client, site)
+    assert 'name="here" value="/nowhere?a=1"' in (await client.get("/nowhere?a=1&language=zh")).text

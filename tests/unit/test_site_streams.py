@@ -1,7 +1,7 @@
 """Events reach the page whole, and a stream ends with whatever ends first."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 from starlette.responses import StreamingResponse
@@ -25,8 +25,8 @@ class Told:
             self.is_closed = True
 
 
-def lines_of(stream: Stream, told: Told) -> AsyncIterator[str]:
-    response = stream.response(told.events())
+def lines_of(stream: Stream, told: Told, may_see: Callable[[], bool] = lambda: True) -> AsyncIterator[str]:
+    response = stream.response(told.events(), may_see)
     assert isinstance(response, StreamingResponse)
     assert response.headers["content-type"].startswith("text/event-stream")
     assert response.headers["cache-control"] == "no-store"
@@ -85,3 +85,24 @@ async def test_a_quiet_stream_beats(monkeypatch: pytest.MonkeyPatch) -> None:
     told.queue.put_nowait(("fragment", "1"))
     assert as_event("fragment", "1") in [await anext(lines) for _ in range(3)]
     await lines.aclose()  # type: ignore[attr-defined]
+
+
+async def test_who_may_not_see_any_more_is_told_nothing_more() -> None:
+    told, is_in = Told(), [True]
+    told.queue.put_nowait(("fragment", "1"))
+    lines = lines_of(Stream(), told, lambda: is_in[0])
+    assert await anext(lines) == as_event("fragment", "1")
+    is_in[0] = False
+    told.queue.put_nowait(("fragment", "of another"))
+    assert await anext(lines, "the end") == "the end"
+    assert told.is_closed
+
+
+async def test_a_quiet_stream_ends_at_a_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "HEARTBEAT_SECONDS", 0.0)
+    told, is_in = Told(), [True]
+    lines = lines_of(Stream(), told, lambda: is_in[0])
+    assert await anext(lines) == ": \n\n"
+    is_in[0] = False
+    assert await anext(lines, "the end") == "the end"
+    assert told.is_closed

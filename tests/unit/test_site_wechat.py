@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 import pytest_asyncio
+from starlette.requests import Request
 from starlette.responses import Response
 
 from bot.console.site.views.wechat import Bench, routes
@@ -138,6 +139,15 @@ async def test_what_cannot_be_played_is_said_in_words(
     assert problem and said in problem[0], problem
 
 
+async def test_what_was_typed_and_not_said_stands_in_the_field(table: Table) -> None:
+    answer = await table.act("click", text='查"订单')
+    assert answer.status_code == 422 and 'name="text" value="查&#34;订单"' in answer.text
+    page = await table.client.get(HOME, params={"account": "playground", "who": "小红", "typed": "写到一半"})
+    assert 'name="text" value="写到一半"' in page.text
+    assert 'name="here" value="/playground/wechat?account=playground&amp;who=%E5%B0%8F%E7%BA%A2"' in page.text
+    assert 'name="text" value=""' in await table.page()
+
+
 async def test_without_the_forms_token_nothing_is_played(table: Table) -> None:
     answer = await table.client.post(
         f"{HOME}/say", data={"account": "playground", "who": "小明", "text": "你好"}
@@ -199,7 +209,7 @@ async def test_what_changes_comes_by_itself_and_only_what_changed(
     table, site = Table(), site_for(tmp_path)
     opened: list[AsyncGenerator[tuple[str, str]]] = []
 
-    def events(events: AsyncGenerator[tuple[str, str]]) -> Response:
+    def events(request: Request, events: AsyncGenerator[tuple[str, str]]) -> Response:
         opened.append(events)
         return Response()
 
@@ -211,13 +221,18 @@ async def test_what_changes_comes_by_itself_and_only_what_changed(
     async def changed(count: int) -> list[str]:
         parts = [await anext(live) for _ in range(count)]
         assert {name for name, _ in parts} == {"fragment"}
-        return [re.findall(r'id="(wechat-\w+)"', html)[0] for _, html in parts]
+        return [re.findall(r'id="([\w-]+)"', html)[0] for _, html in parts]
 
-    assert await changed(4) == ["wechat-head", "wechat-chat", "wechat-held", "wechat-strips"]
+    assert await changed(5) == [*("wechat-head", "wechat-held", "knobs-are", "wechat-chat", "wechat-strips")]
     stage = table.plays["playground"].stage
     stage.say("小明", "不是她说的")
     stage.say("小红", "你好")
     assert await changed(2) == ["wechat-chat", "wechat-strips"]
+    await settled()
+    assert await changed(2) == ["wechat-2-0", "wechat-strip-2"], "an answer is told alone"
+    stage.knobs.latency_seconds = 5
+    stage.changes.note()
+    assert await changed(1) == ["knobs-are"]
     stage.unfollow("小红")
     await settled()
     assert "wechat-head" in await changed(3)

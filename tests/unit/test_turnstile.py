@@ -26,6 +26,25 @@ async def test_a_message_is_admitted_answered_and_sent(way: WayIn) -> None:
     assert way.deliveries.state(answered.inbox_id) is DeliveryState.SENT
 
 
+async def test_a_message_is_under_way_from_its_arrival_to_its_answer(way: WayIn) -> None:
+    way.story.gates["1"] = asyncio.Event()
+    first, second = message("1"), message("2")
+
+    def under_way() -> list[bool]:
+        return [
+            way.turnstile.is_under_way(each.sender.channel, each.sender.app_id, each.key)
+            for each in (first, second)
+        ]
+
+    assert under_way() == [False, False]
+    calls = [way.start(each) for each in (first, second)]
+    await settle()
+    assert under_way() == [True, True], "who stands in line too"
+    way.story.gates["1"].set()
+    await asyncio.gather(*calls)
+    assert under_way() == [False, False]
+
+
 async def test_one_persons_messages_are_answered_in_order(way: WayIn) -> None:
     way.story.gates["1"] = asyncio.Event()
     first, second, third = (way.start(message(key)) for key in "123")

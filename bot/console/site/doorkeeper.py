@@ -104,10 +104,9 @@ class Doorkeeper:
         return None
 
     async def sign_out(self, session: Session) -> None:
-        """Raises OSError."""
+        """Raises OSError: it has ended, and only the file doesn't say so."""
         async with self._one_at_a_time:
-            left = tuple(each for each in self._living() if each[0] != session.digest)
-            await asyncio.to_thread(self._file.set_sessions, left)
+            await asyncio.to_thread(self._file.end_session, session.digest)
 
     async def _begin(self) -> str:
         cookie = secrets.token_urlsafe(SECRET_BYTES)

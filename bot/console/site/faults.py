@@ -4,16 +4,17 @@ Invariant: it says what happened and where to go on, never what broke inside.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
-from bot.console.site.shields import READING
-from bot.console.site.site import Site, is_guarded
-from bot.console.site.words import QUERY
+from bot.console.site.site import HERE_FIELD, MOST_FIELDS, MOST_FILES, Site, here_of, is_guarded, own_path
 from bot.conversation.errors import StoreUnavailable
 
+TYPED_FIELD, TYPED = "text", "typed"
+"""A chat's field, and how its page is asked for with something in it."""
 SAID = frozenset({400, 403, 404, 405, 413, 429, 500, 503})
 """With words of their own."""
 
@@ -27,11 +28,26 @@ def refuse(site: Site, request: Request, status: int) -> Response:
     return site.render(request, "fault.html", status, number=status, kind=status if status in SAID else 500)
 
 
+async def sign_in_first(site: Site, request: Request) -> Response:
+    """For a form of a page whose session has ended: it is not posted again, and what was typed is not lost."""
+    try:
+        form = await request.form(max_fields=MOST_FIELDS, max_files=MOST_FILES)
+    except (HTTPException, ClientDisconnect):
+        return refuse(site, request, 401)
+    here, typed = form.get(HERE_FIELD), form.get(TYPED_FIELD)
+    await form.close()
+    onward = own_path(here) if isinstance(here, str) else "/"
+    if onward != "/" and isinstance(typed, str) and typed:
+        onward += f"{'&' if '?' in onward else '?'}{urlencode({TYPED: typed})}"
+    context = login_context(site, request, onward=onward)
+    return site.render(request, "account_login.html", 401, **context)
+
+
 def login_context(site: Site, request: Request, problem: str = "", onward: str = "") -> dict[str, object]:
     """What the page to sign in shows."""
     return {
         "problem": problem,
-        "onward": onward or _asked_for(request),
+        "onward": onward or here_of(request) or "/",
         "has_password": site.doorkeeper.has_password,
     }
 
@@ -56,11 +72,3 @@ def fault_handlers(site: Site) -> Mapping[type[Exception] | int, Handler]:
         return refuse(site, request, 500)
 
     return {HTTPException: http, StoreUnavailable: store, Exception: broken}
-
-
-def _asked_for(request: Request) -> str:
-    """The page to go on to; what was posted is not posted again."""
-    if request.method not in READING:
-        return "/"
-    url = request.url.remove_query_params(QUERY)
-    return f"{url.path}?{url.query}" if url.query else url.path

@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from bot.console.site.faults import refuse
+from bot.console.site.faults import refuse, sign_in_first
 from bot.console.site.shields import READING, is_own_page
 from bot.console.site.site import SESSION_COOKIE, Site
 
@@ -47,11 +47,14 @@ class Guard:
             await self._guarded(scope, receive, send)
 
     async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
+        request = Request(scope, _bounded(receive))
         session = self._site.doorkeeper.session(request.cookies.get(SESSION_COOKIE, ""))
         request.state.session = session
         if session is None and scope["path"] not in DOORS:
-            await refuse(self._site, request, 401)(scope, receive, send)
+            is_form = scope["method"] not in READING and is_own_page(HTTPConnection(scope))
+            refused = sign_in_first(self._site, request) if is_form else None
+            response = await refused if refused is not None else refuse(self._site, request, 401)
+            await response(scope, receive, send)
         elif scope["method"] not in READING and not is_own_page(HTTPConnection(scope)):
             await refuse(self._site, request, 403)(scope, receive, send)
         else:

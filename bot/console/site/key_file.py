@@ -43,6 +43,12 @@ class KeyFile:
         """Blocks. Raises OSError."""
         self._write(replace(self.keys, sessions=sessions))
 
+    def end_session(self, digest: str) -> None:
+        """At once, whatever becomes of the file. Blocks. Raises OSError: the next start knows it still."""
+        left = tuple(each for each in self.keys.sessions if each[0] != digest)
+        self.keys = replace(self.keys, sessions=left)
+        self._write(self.keys)
+
     def _read(self) -> Keys:
         try:
             return _parse(self._path.read_text("utf-8"))

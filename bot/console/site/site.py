@@ -33,6 +33,8 @@ SESSION_COOKIE = "jide_session"
 VISIT_COOKIE = "jide_visit"
 """Of who has not signed in: what the first forms are bound to."""
 CSRF_FIELD = "csrf"
+HERE_FIELD = "here"
+"""The page that a form stands on."""
 CSRF_HEADER = "x-csrf-token"
 """For what a module posts without a form."""
 MOST_FIELDS = 200
@@ -102,9 +104,11 @@ class Site:
             raise HTTPException(403)
         return form
 
-    def events(self, events: Events) -> Response:
-        """`text/event-stream` of (event, HTML or JSON), until it ends, the reader goes or the server stops."""
-        return self._stream.response(events)
+    def events(self, request: Request, events: Events) -> Response:
+        """`text/event-stream` of (event, HTML or JSON), until it ends, the reader goes, their session ends or the
+        server stops."""
+        cookie = request.cookies.get(SESSION_COOKIE, "")
+        return self._stream.response(events, lambda: self.doorkeeper.session(cookie) is not None)
 
     async def note(self, action: str, subject: PersonId | None = None, detail: str = "") -> None:
         """A line of the audit. `detail` holds counts, never text. Where the store is away the log has it."""
@@ -117,11 +121,19 @@ class Site:
         self._take_cookie(request, response, VISIT_COOKIE)
         self._set_cookie(request, response, SESSION_COOKIE, cookie, SESSION_HOURS * 3_600)
 
-    async def end_session(self, request: Request, response: Response) -> None:
-        """Raises OSError."""
-        if (session := session_of(request)) is not None:
+    async def end_session(self, request: Request) -> bool:
+        """In this process always. False: the file still has it, so the next start will."""
+        if (session := session_of(request)) is None:
+            return True
+        self._said.pop(session.digest, None)
+        try:
             await self.doorkeeper.sign_out(session)
-            self._said.pop(session.digest, None)
+        except OSError as error:
+            logger.error("退出登录没能写进文件：{}", error.strerror)
+            return False
+        return True
+
+    def take_session_cookie(self, request: Request, response: Response) -> None:
         self._take_cookie(request, response, SESSION_COOKIE)
 
     def close(self) -> None:
@@ -135,6 +147,7 @@ class Site:
             **{
                 "t": self._teller(language, view),
                 "csrf": csrf_of(request, visit),
+                "here": here_of(request) if session_of(request) is not None else "",
                 "language": language,
                 "lang": TAGS[language],
                 "path": request.url.path,
@@ -187,6 +200,14 @@ def csrf_of(request: Request, visit: str = "") -> str:
     name = SESSION_COOKIE if session_of(request) is not None else VISIT_COOKIE
     secret = visit or request.cookies.get(name) or secrets.token_hex()
     return hmac.digest(secret.encode(), b"jide-csrf-v1", "sha256").hex()
+
+
+def here_of(request: Request) -> str:
+    """The page that is asked for; what was posted is none."""
+    if request.method not in READING:
+        return ""
+    url = request.url.remove_query_params(wording.QUERY)
+    return f"{url.path}?{url.query}" if url.query else url.path
 
 
 def own_path(path: str) -> str:

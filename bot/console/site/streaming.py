@@ -1,11 +1,12 @@
 """Server-sent events (WHATWG HTML §9.2).
 
-Invariant: a stream ends with its reader, with what it tells, and with the server; what it tells is then closed.
+Invariant: a stream ends with its reader, with their session, with what it tells, and with the server; what it tells
+is then closed.
 """
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import TypeAlias
 
 from starlette.responses import Response, StreamingResponse
@@ -13,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from bot.console.site.shields import SHIELDS
 
 HEARTBEAT_SECONDS = 15.0
-"""A comment: a reader that has gone is found out."""
+"""A comment: a reader that has gone is found out, and so is a session that has ended."""
 
 Events: TypeAlias = AsyncIterator[tuple[str, str]]
 
@@ -27,12 +28,14 @@ class Stream:
     def close(self) -> None:
         self._closing.set()
 
-    def response(self, events: Events) -> Response:
+    def response(self, events: Events, may_see: Callable[[], bool]) -> Response:
+        """`may_see`: asked before each event and each heartbeat whether the reader still may."""
+        headers = SHIELDS | {"X-Accel-Buffering": "no"}
         return StreamingResponse(
-            self._lines(events), media_type="text/event-stream", headers=SHIELDS | {"X-Accel-Buffering": "no"}
+            self._lines(events, may_see), media_type="text/event-stream", headers=headers
         )
 
-    async def _lines(self, events: Events) -> AsyncIterator[str]:
+    async def _lines(self, events: Events, may_see: Callable[[], bool]) -> AsyncIterator[str]:
         closing = asyncio.ensure_future(self._closing.wait())
         following = asyncio.ensure_future(_next(events))
         try:
@@ -41,7 +44,7 @@ class Stream:
                 done, _ = await asyncio.wait(
                     waits, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED
                 )
-                if closing in done:
+                if closing in done or not may_see():
                     return
                 if following not in done:
                     yield ": \n\n"

@@ -101,11 +101,9 @@ def forget_facts(
     """See `FactStore.forget_facts`. Besides the turns the facts came from, those go that quote them."""
     covered = read_covered(COVERED_SHELVES.rows(connection, **asked(scope)))
     shelves = as_list(covered.ids)
-    rows = _CHOSEN.rows(connection, ids=as_list(asking.facts), shelves=shelves)
-    chosen = [_Chosen(id=row[0], shelf=row[1], text=row[2], source_turn=row[3]) for row in rows]
+    chosen = _chosen(connection, shelves, asking)
     texts = {each.text for each in chosen}
-    told = Sought.of(texts) | codes_in(texts)
-    sought = told | Sought.of(asking.words)
+    told, sought = _sought(chosen, asking)
     accounts = accounts_of(connection, scope.person)
     if under_way is not None and sought and covered.ids:
         under_way.note(connection, scope.person, sought)
@@ -131,6 +129,28 @@ def forget_facts(
         summaries=made.summaries,
         entities=receipt.entities + made.entities,
     )
+
+
+def would_forget(connection: sqlite3.Connection, scope: Scope, asking: ToForget) -> tuple[int, int, bool]:
+    """How many facts and turns `forget_facts` would delete, and whether anything made of them; nothing is changed."""
+    shelves = as_list(read_covered(COVERED_SHELVES.rows(connection, **asked(scope))).ids)
+    chosen = _chosen(connection, shelves, asking)
+    _, sought = _sought(chosen, asking)
+    turns = _turns(connection, shelves, chosen, asking.turns, sought)
+    has_made = derived.have_words(connection, shelves, sought, {each.text for each in chosen})
+    return len(chosen), len(turns), has_made
+
+
+def _chosen(connection: sqlite3.Connection, shelves: str, asking: ToForget) -> list[_Chosen]:
+    rows = _CHOSEN.rows(connection, ids=as_list(asking.facts), shelves=shelves)
+    return [_Chosen(id=row[0], shelf=row[1], text=row[2], source_turn=row[3]) for row in rows]
+
+
+def _sought(chosen: Sequence[_Chosen], asking: ToForget) -> tuple[Sought, Sought]:
+    """What the facts tell, and with it what is meant by words."""
+    texts = {each.text for each in chosen}
+    told = Sought.of(texts) | codes_in(texts)
+    return told, told | Sought.of(asking.words)
 
 
 def _forget_vectors(connection: sqlite3.Connection, scope: Scope, chosen: Sequence[_Chosen]) -> int:

@@ -61,6 +61,7 @@ class ApiClient:
     ) -> None:
         """`request`: a `DriverHttp`, or `Adapter.request`. `now`: Unix seconds."""
         hide_queries()
+        self.app_id = app_id
         self._request = request
         self._base = api_base
         self._picture_hosts = tuple(picture_hosts)

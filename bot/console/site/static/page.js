@@ -1,5 +1,6 @@
 // What every page may use, by attribute. Without this module each page still shows its latest state on reload.
 //   <section data-live="/address">      events named "fragment" replace the elements that have the same ids
+//   <li id data-into="list-id">         in such an event: comes last in that list where its id is new
 //   <div data-stick>                    stays at its end while it grows, unless its reader scrolled up
 //   <button data-opens="dialog-id">     opens a <dialog>
 //   <button data-copies="element-id">   copies its text or value; data-said is what it then says
@@ -28,7 +29,11 @@ export function replace(html) {
   const sticking = [...document.querySelectorAll("[data-stick]")].filter(isAtEnd).map((box) => box.id);
   for (const after of [...template.content.children]) {
     const before = after.id && document.getElementById(after.id);
-    if (!before || before.isEqualNode(after)) continue;
+    if (!before) {
+      if (after.dataset.into) document.getElementById(after.dataset.into)?.append(after);
+      continue;
+    }
+    if (before.isEqualNode(after)) continue;
     keepOpen(before, after);
     const focused = before.contains(document.activeElement) ? document.activeElement.id : "";
     const top = before.scrollTop;
@@ -65,8 +70,11 @@ document.addEventListener("submit", async (event) => {
   form.dataset.busy = "yes";
   try {
     await post(form, submitter);
+    const first = form.querySelector("[data-first]");
+    // What stood there from the start was refused before: it has been said now.
+    first?.setAttribute("value", "");
     form.reset();
-    form.querySelector("[data-first]")?.focus();
+    first?.focus();
   } catch {
     delete form.dataset.quiet;
     form.requestSubmit(submitter);
@@ -87,5 +95,10 @@ document.addEventListener("click", async (event) => {
   if (button.dataset.said) button.textContent = button.dataset.said;
 });
 
+const asked = new URL(location.href);
+if (asked.searchParams.has("typed")) {
+  asked.searchParams.delete("typed");
+  history.replaceState(null, "", asked);
+}
 for (const root of document.querySelectorAll("[data-live]")) follow(root);
 for (const box of document.querySelectorAll("[data-stick]")) toEnd(box);

@@ -41,7 +41,12 @@ class _Account:
     async def sign_in(self, request: Request) -> Response:
         form = await self._site.form(request)
         onward = own_path(_text(form, "onward"))
-        begun = await self._site.doorkeeper.sign_in(_text(form, "password"))
+        try:
+            begun = await self._site.doorkeeper.sign_in(_text(form, "password"))
+        except OSError as error:
+            logger.error("登录没能保存：{}", error.strerror)
+            problem = self._site.say(request, VIEW, "not_signed_in")
+            return self._login_page(request, 500, problem, onward)
         if isinstance(begun, str):
             await self._site.note("console.sign_in")
             response = RedirectResponse(onward, 303)
@@ -59,8 +64,13 @@ class _Account:
 
     async def sign_out(self, request: Request) -> Response:
         await self._site.form(request)
-        response = RedirectResponse("/login", 303)
-        await self._site.end_session(request, response)
+        if await self._site.end_session(request):
+            response: Response = RedirectResponse("/login", 303)
+        else:
+            request.state.session = None
+            problem = self._site.say(request, VIEW, "not_signed_out_for_good")
+            response = self._login_page(request, 500, problem, "/")
+        self._site.take_session_cookie(request, response)
         return response
 
     async def setup(self, request: Request) -> Response:

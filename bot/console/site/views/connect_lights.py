@@ -4,7 +4,7 @@ Invariant: it only looks.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -46,6 +46,10 @@ class Lights:
             "model": self._model,
         }
 
+    @property
+    def channels(self) -> Collection[str]:
+        return self._lookers.keys()
+
     async def of(self, channel: str) -> Light:
         return await self._lookers[channel]()
 
@@ -57,7 +61,7 @@ class Lights:
         channel = request.path_params.get("channel")
         if channel is not None and channel not in self._lookers:
             raise HTTPException(404)
-        return self._site.events(self._told(request, channel))
+        return self._site.events(request, self._told(request, channel))
 
     async def _told(self, request: Request, channel: str | None) -> AsyncIterator[tuple[str, str]]:
         told: dict[str, str] = {}

@@ -10,12 +10,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bot.connecting.fields import is_secret
 from bot.connecting.presets import PRESETS
-from bot.connecting.steps import Made
 from bot.connecting.trials import ModelTrial
 from bot.console.site.site import Site
 from bot.console.site.views.connect_lights import Lights
-from bot.console.site.views.connect_ports import VIEW, House, Once, typed
+from bot.console.site.views.connect_ports import VIEW, House, MadeSecrets, Once, typed
 from bot.conversation.errors import ConfigurationError, RejectedInput
 
 PATH = "/connect/model"
@@ -30,11 +30,11 @@ class _Chosen:
 
 
 class ModelPages:
-    def __init__(self, site: Site, house: House, lights: Lights) -> None:
+    def __init__(self, site: Site, house: House, lights: Lights, made: MadeSecrets) -> None:
         self._site = site
         self._house = house
         self._lights = lights
-        self._made = Once[Made]()
+        self._made = made
         self._tried = Once[tuple[_Chosen, ModelTrial]]()
 
     @property
@@ -74,7 +74,7 @@ class ModelPages:
             presets=PRESETS,
             preset=preset,
             chosen=chosen,
-            made=self._made.take(request),
+            made=self._made.shown(request, "model"),
             trial=trial,
             seconds=f"{trial.seconds:.1f}" if trial is not None else "",
             problem=problem,
@@ -83,19 +83,23 @@ class ModelPages:
     async def _save(self, request: Request) -> Response:
         form = await self._site.form(request)
         chosen = _read(form)
+        if unfit := _unfit(chosen, typed(form, "key")):
+            return await self._show(request, chosen, problem=self._site.say(request, VIEW, unfit))
         try:
             made = await self._house.save_model(
                 base_url=chosen.base_url, model=chosen.model, key=typed(form, "key")
             )
         except (ConfigurationError, RejectedInput) as error:
             return await self._show(request, chosen, problem=str(error))
-        self._made.put(request, made)
+        self._made.put(request, "model", made, has_token=False, has_aes_key=False)
         await self._site.note("connect.save", detail="model")
         return self._site.see(request, PATH, self._site.say(request, VIEW, "saved"))
 
     async def _test(self, request: Request) -> Response:
         form = await self._site.form(request)
         chosen = _read(form)
+        if unfit := _unfit(chosen, typed(form, "key")):
+            return await self._show(request, chosen, problem=self._site.say(request, VIEW, unfit))
         try:
             trial = await self._house.try_model(
                 base_url=chosen.base_url, model=chosen.model, key=typed(form, "key")
@@ -104,6 +108,13 @@ class ModelPages:
             return await self._show(request, chosen, problem=str(error))
         self._tried.put(request, (chosen, trial))
         return self._site.see(request, f"{PATH}#trial")
+
+
+def _unfit(chosen: _Chosen, key: str) -> str:
+    """Whose words say what is wrong; "" where nothing is."""
+    if not chosen.base_url or not chosen.model:
+        return "unfit_model"
+    return "unfit_secret" if key and not is_secret(key) else ""
 
 
 def _read(form: FormData) -> _Chosen:

@@ -8,11 +8,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.connecting.addresses import callback
-from bot.connecting.steps import Made
+from bot.connecting.fields import is_secret, is_wechat_aes_key, is_wechat_token
+from bot.connecting.steps import Kept
 from bot.connecting.trials import ApiTrial
 from bot.console.site.site import Site
 from bot.console.site.views.connect_lights import Lights
-from bot.console.site.views.connect_ports import VIEW, House, Once, typed
+from bot.console.site.views.connect_ports import VIEW, House, MadeSecrets, Once, typed
 from bot.conversation.errors import ConfigurationError, RejectedInput
 
 PATH = "/connect/wechat"
@@ -22,11 +23,11 @@ PORTS = frozenset({80, 443})
 
 
 class WeChatPages:
-    def __init__(self, site: Site, house: House, lights: Lights) -> None:
+    def __init__(self, site: Site, house: House, lights: Lights, made: MadeSecrets) -> None:
         self._site = site
         self._house = house
         self._lights = lights
-        self._made = Once[Made]()
+        self._made = made
         self._trial = Once[ApiTrial]()
         self._fetched = Once[ApiTrial]()
         self._typed_app_id = Once[str]()
@@ -57,7 +58,7 @@ class WeChatPages:
             address=address,
             callback=callback(address, found.path, PORTS),
             app_id=app_id or found.app_id,
-            made=self._made.take(request),
+            made=self._made.shown(request, "wechat"),
             trial=self._trial.take(request),
             trial_key=trial_key,
             problem=problem,
@@ -65,18 +66,21 @@ class WeChatPages:
 
     async def _save(self, request: Request) -> Response:
         form = await self._site.form(request)
-        app_id = typed(form, "app_id")
+        app_id, secret = typed(form, "app_id"), typed(form, "app_secret")
+        token, aes_key = typed(form, "token"), typed(form, "aes_key")
+        if unfit := _unfit(secret, token, aes_key):
+            return await self._show(request, app_id=app_id, problem=self._site.say(request, VIEW, unfit))
         try:
             made = await self._house.save_wechat(
                 app_id=app_id,
-                app_secret=typed(form, "app_secret"),
-                token=typed(form, "token"),
-                aes_key=typed(form, "aes_key"),
+                app_secret=secret,
+                token=token,
+                aes_key=aes_key,
                 renews=typed(form, "renews") == "yes",
             )
         except (ConfigurationError, RejectedInput) as error:
             return await self._show(request, app_id=app_id, problem=str(error))
-        self._made.put(request, made)
+        self._made.put(request, "wechat", made, has_token=bool(token), has_aes_key=bool(aes_key))
         await self._site.note("connect.save", detail="wechat")
         return self._site.see(request, PATH, self._site.say(request, VIEW, "saved"))
 
@@ -121,15 +125,31 @@ class WeChatPages:
         asked = (each for each in form.getlist("reply") if isinstance(each, str))
         numbers = {int(each) for each in asked if each.isdecimal() and len(each) <= 4}
         try:
-            kept = await self._house.replies.keep(numbers)
+            kept = await self._house.replies.keep(numbers, typed(form, "mark"))
         except (ConfigurationError, RejectedInput) as error:
             return await self._show_replies(request, problem=str(error))
-        if not kept.count:
-            return self._site.see(request, REPLIES, self._site.say(request, VIEW, "kept_none"))
-        await self._site.note("connect.import", detail=f"replies={kept.count}")
-        key = "kept" if kept.backup else "kept_first"
+        if kept.is_outdated:
+            problem = self._site.say(request, VIEW, "kept_outdated")
+            return await self._show_replies(request, problem=problem)
+        if kept.count:
+            await self._site.note("connect.import", detail=f"replies={kept.count}")
+        return self._site.see(request, REPLIES, self._told(request, kept))
+
+    def _told(self, request: Request, kept: Kept) -> str:
+        key = "kept_none" if not kept.count else "kept" if kept.backup else "kept_first"
         said = self._site.say(request, VIEW, key, count=kept.count, backup=kept.backup)
-        return self._site.see(request, REPLIES, said)
+        if kept.left_out:
+            said += self._site.say(request, VIEW, "kept_not", names="、".join(kept.left_out))
+        return said
+
+
+def _unfit(secret: str, token: str, aes_key: str) -> str:
+    """Whose words say what is wrong with what was typed; "" where nothing is."""
+    if token and not is_wechat_token(token):
+        return "unfit_token"
+    if aes_key and not is_wechat_aes_key(aes_key):
+        return "unfit_aes_key"
+    return "unfit_secret" if secret and not is_secret(secret) else ""
 
 
 _EXPLAINED = frozenset(

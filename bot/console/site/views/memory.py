@@ -21,10 +21,10 @@ from bot.console.site.site import Site
 from bot.console.site.views.memory_orders import read_order
 from bot.conversation.message import AccountKey
 from bot.memory.correcting import Corrected
-from bot.memory.forget import Found
 from bot.memory.forget_request import Means
 from bot.playground.kept import Player
-from bot.playground.memory_desk import ForgetAsked, Receipt, Remembered, What
+from bot.playground.memory_desk import ForgetAsked, Meant, Receipt, Remembered, What
+from identity.directory import stands_for_group
 
 T = TypeVar("T")
 
@@ -43,13 +43,15 @@ class Desk(Protocol):
 
     async def players(self) -> tuple[Player, ...]: ...
 
+    async def groups(self) -> tuple[Player, ...]: ...
+
     async def remembered(self, key: AccountKey) -> Remembered | None: ...
 
     async def exported(self, key: AccountKey) -> Mapping[str, Any] | None: ...
 
     async def correct(self, key: AccountKey, fact: int, place: str, text: str) -> Corrected | None: ...
 
-    async def meant(self, key: AccountKey, asked: ForgetAsked) -> Found | None: ...
+    async def meant(self, key: AccountKey, asked: ForgetAsked) -> Meant | None: ...
 
     async def forget(self, key: AccountKey, asked: ForgetAsked) -> Receipt | None: ...
 
@@ -61,9 +63,14 @@ class _Pages:
         self._desk = desk
 
     async def people(self, request: Request) -> Response:
-        players = await self._desk.players()
         return self._site.render(
-            request, "memory.html", status=200, players=players, of=page_of, name_of=self._name_of
+            request,
+            "memory.html",
+            status=200,
+            players=await self._desk.players(),
+            groups=await self._desk.groups(),
+            of=page_of,
+            name_of=self._names(request),
         )
 
     async def person(self, request: Request) -> Response:
@@ -76,8 +83,9 @@ class _Pages:
             remembered=remembered,
             key=key,
             export=f"/memory/export?{_query(key)}",
+            is_group=stands_for_group(key),
             of=page_of,
-            name_of=self._name_of,
+            name_of=self._names(request),
             minute=shown.minute,
             minute_of_iso=shown.minute_of_iso,
             group_of=shown.group_of,
@@ -105,18 +113,21 @@ class _Pages:
         if asked is None:
             _found(await self._desk.remembered(key))
             return self._site.see(request, page_of(key), said=self._say(request, "not_understood"))
-        found = _found(await self._desk.meant(key, asked))
+        meant = _found(await self._desk.meant(key, asked))
+        found = meant.found
         is_part = bool(_text(form, "fragment"))
         fields = {name: _text(form, name) for name in _ASKED_BY} | {"at": asked.at.isoformat()}
         context: dict[str, Any] = {
             "key": key,
-            "name_of": self._name_of,
+            "name_of": self._names(request),
+            "is_group": stands_for_group(key),
             "asked": asked,
             "fields": fields,
             "facts": found.facts[:MOST_SHOWN],
-            "count": len(found.facts),
-            "turns": len(found.turns),
-            "may_name_turns": bool(found.words),
+            "count": meant.going.facts,
+            "unlisted": max(0, len(found.facts) - MOST_SHOWN),
+            "turns": meant.going.turns,
+            "is_made": meant.going.has_made,
             "is_all": found.request.means is Means.ALL,
             "is_part": is_part,
             "back": page_of(key),
@@ -134,6 +145,14 @@ class _Pages:
             return self._site.see(request, page_of(key), said=self._say(request, "not_understood"))
         receipt = _found(await self._desk.forget(key, asked))
         return self._site.see(request, page_of(key), said=self._told(request, asked, receipt))
+
+    def _names(self, request: Request) -> NameOf:
+        def name_of(key: AccountKey) -> str:
+            if stands_for_group(key):
+                return self._say(request, "group_memory", group=key.openid)
+            return self._name_of(key)
+
+        return name_of
 
     def _told(self, request: Request, asked: ForgetAsked, receipt: Receipt) -> str:
         removed = receipt.removed

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from bot.console.site.chart import bars
 from bot.console.site.site import Site
-from bot.health import Readiness
+from bot.health import Finding, Readiness
 
 VIEW = "overview"
 STEPS = (
@@ -45,7 +45,7 @@ def routes(site: Site, house: House) -> list[Route]:
             "overview.html",
             readiness=readiness.status,
             checks=[
-                (_named(site, request, "check", name), finding)
+                (_named(site, request, "check", name), finding, _said(site, request, finding))
                 for name, finding in readiness.findings.items()
             ],
             steps=STEPS,
@@ -54,6 +54,12 @@ def routes(site: Site, house: House) -> list[Route]:
         )
 
     return [Route("/", overview)]
+
+
+def _said(site: Site, request: Request, finding: Finding) -> str:
+    """In the reader's language; "" where it has no words for the detail."""
+    key = f"found_{finding.said}"
+    return site.say(request, VIEW, key, **finding.values) if site.words.has(VIEW, key) else ""
 
 
 def _named(site: Site, request: Request, kind: str, name: str) -> str:

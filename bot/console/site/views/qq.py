@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.console.site.site import Site
+from bot.console.site.telling import Telling
 from bot.console.site.views.knobs import text_of, turn
 from bot.console.site.views.qq_drawing import bubbles
 from bot.conversation.message import Role
@@ -27,7 +28,7 @@ from bot.playground.qq_state import Member, Place
 
 VIEW = "qq"
 HOME = "/playground/qq"
-FRAGMENTS = ("qq_head.html", "qq_chat.html")
+FRAGMENTS = ("qq_head.html", "knobs_are.html")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +84,13 @@ class _View:
         name = asked.get("room", "") or next(iter(_PLACES))
         if name in _PLACES and _PLACES[name][0] and self._bench.official is None:
             return self._site.render(request, "qq_taken.html", rooms=_tabs("", name), room=name)
-        return self._render(request, self._room(name), asked.get("who", ""), quotes=asked.get("quotes", ""))
+        who, quotes, typed = (asked.get(each, "") for each in ("who", "quotes", "typed"))
+        return self._render(request, self._room(name), who, quotes=quotes, typed=typed)
 
     async def events(self, request: Request) -> Response:
         asked = request.query_params
         room = self._room(asked.get("room", ""))
-        return self._site.events(self._live(request, room, asked.get("who", "")))
+        return self._site.events(request, self._live(request, room, asked.get("who", "")))
 
     def acting(self, act: "_Act") -> Callable[[Request], Awaitable[Response]]:
         async def handle(request: Request) -> Response:
@@ -98,7 +100,8 @@ class _View:
                 who = act(room, who, form) or who
             except CannotPlay as refusal:
                 problem = self._site.say(request, VIEW, f"cannot_{refusal}", most=LONGEST_NAME)
-                return self._render(request, room, who, 422, problem)
+                quotes, typed = text_of(form, "quotes"), text_of(form, "text")
+                return self._render(request, room, who, 422, problem, quotes, typed)
             # It sets out before the next page is drawn.
             await asyncio.sleep(0)
             return self._site.see(request, address(room.name, who))
@@ -109,6 +112,7 @@ class _View:
         form = await self._site.form(request)
         room = self._room(text_of(form, "room"))
         turn(room.stage.knobs, form, has_model=self._bench.has_model)
+        room.stage.changes.note()
         said = "" if text_of(form, "quiet") else self._site.say(request, VIEW, "knobs_turned")
         return self._site.see(request, address(room.name, text_of(form, "who")), said)
 
@@ -128,7 +132,9 @@ class _View:
         status: int = 200,
         problem: str = "",
         quotes: str = "",
+        typed: str = "",
     ) -> Response:
+        """`typed`: what stands in the field, and was not said."""
         context = self._context(room, who)
         member: Member = context["member"]
         quoting = next((each for each in context["bubbles"] if quotes and each.ref == quotes), None)
@@ -137,12 +143,11 @@ class _View:
             "qq.html",
             status=status,
             problem=problem,
+            typed=typed,
             quoting=quoting,
-            here=address(room.name, member.name),
             rooms=_tabs(member.name, room.name),
             tabs=[(each, address(room.name, each.name)) for each in context["group"].members],
             roles=[role.value for role in (Role.MEMBER, Role.ADMIN, Role.OWNER)],
-            knobs=room.stage.knobs,
             has_model=self._bench.has_model,
             slowest=int(SLOWEST_SECONDS),
             longest_name=LONGEST_NAME,
@@ -157,7 +162,9 @@ class _View:
         group = room.stage.state(room.place, member.name)
         drawn = bubbles(group.lines, room.stage.channel, room.stage.app_id, member.name)
         return {
+            "here": address(room.name, member.name),
             "room": room,
+            "knobs": room.stage.knobs,
             "group": group,
             "member": member,
             "bubbles": drawn,
@@ -165,16 +172,17 @@ class _View:
         }
 
     async def _live(self, request: Request, room: Room, who: str) -> AsyncIterator[tuple[str, str]]:
-        sent: dict[str, str] = {}
-        changes = room.stage.changes
+        telling, changes = Telling(self._site, request), room.stage.changes
         while True:
             seen = changes.count
             context = self._context(room, who)
-            for name in FRAGMENTS:
-                html = self._site.fragment(request, name, **context)
-                if sent.get(name) != html:
-                    sent[name] = html
-                    yield "fragment", html
+            said = {each.id: (each,) for each in context["bubbles"]}
+            parts = [
+                *(telling.changed(name, context) for name in FRAGMENTS),
+                telling.grown("qq_chat.html", "qq_bubble.html", said, context),
+            ]
+            for html in filter(None, parts):
+                yield "fragment", html
             await changes.after(seen)
 
 

@@ -19,6 +19,7 @@ FOR_NOBODY = "nobody"
 class Bubble:
     """One thing on the screen."""
 
+    id: str
     side: Literal["me", "bot", "other", "note"]
     at: float
     text: str
@@ -50,7 +51,7 @@ def bubbles(lines: Iterable[Line], channel: str, app_id: str, who: str) -> list[
         why = _why_address(channel, app_id, line)
         if line.act is not Act.UNASKED:
             drawn.append(_said(line, who, why))
-        drawn += [_answer(each, why) for each in line.answers]
+        drawn += [_answer(f"{line.number}-{at}", each, why) for at, each in enumerate(line.answers)]
     return sorted(drawn, key=lambda each: each.at)
 
 
@@ -59,6 +60,7 @@ def _said(line: Line, who: str, why: str) -> Bubble:
     side: Literal["me", "other", "note"] = "note" if is_note else "me" if line.who == who else "other"
     is_group = line.place is Place.GROUP
     return Bubble(
+        id=f"{line.number}",
         side=side,
         at=line.at,
         text=line.text,
@@ -88,8 +90,9 @@ def _meta(line: Line) -> str:
     return "awaited" if line.is_addressed else ""
 
 
-def _answer(answer: Answer, why: str) -> Bubble:
+def _answer(name: str, answer: Answer, why: str) -> Bubble:
     return Bubble(
+        id=name,
         side="bot",
         at=answer.at,
         text=answer.text,

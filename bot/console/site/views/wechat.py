@@ -5,7 +5,7 @@ Invariant: it acts and looks through the stages alone; an act is a form, and the
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.console.site.site import Site
+from bot.console.site.telling import Telling
 from bot.console.site.views.knobs import text_of, turn
 from bot.console.site.views.wechat_drawing import GO_ON, bubbles, strip
 from bot.conversation.errors import StoreUnavailable
@@ -37,7 +38,7 @@ LOOK_SECONDS = 1.5
 LOOKING_SECONDS = 75.0
 """So often, and so long after the last change, the pages that wait are looked for: an answer that WeChat gave up on is
 written all the same, and nothing is delivered then. As long as a model is waited for, and a little."""
-FRAGMENTS = ("wechat_head.html", "wechat_chat.html", "wechat_held.html", "wechat_strips.html")
+FRAGMENTS = ("wechat_head.html", "wechat_held.html", "knobs_are.html")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +71,12 @@ class _View:
     async def page(self, request: Request) -> Response:
         asked = request.query_params
         stage = self._stage(asked.get("account", ""))
-        return await self._render(request, stage, asked.get("who", ""))
+        return await self._render(request, stage, asked.get("who", ""), typed=asked.get("typed", ""))
 
     async def events(self, request: Request) -> Response:
         asked = request.query_params
         stage = self._stage(asked.get("account", ""))
-        return self._site.events(self._live(request, stage, asked.get("who", "")))
+        return self._site.events(request, self._live(request, stage, asked.get("who", "")))
 
     def acting(self, act: "_Act") -> Callable[[Request], Awaitable[Response]]:
         async def handle(request: Request) -> Response:
@@ -85,7 +86,8 @@ class _View:
                 who = await act(stage, who, form) or who
             except CannotPlay as refusal:
                 problem = self._site.say(request, VIEW, f"cannot_{refusal}", most=LONGEST_NAME)
-                return await self._render(request, stage, who, 422, problem)
+                typed = text_of(form, "text")
+                return await self._render(request, stage, who, 422, problem, typed)
             # It sets out before the next page is drawn.
             await asyncio.sleep(0)
             return self._site.see(request, address(stage, who))
@@ -96,6 +98,7 @@ class _View:
         form = await self._site.form(request)
         stage = self._stage(text_of(form, "account"))
         turn(stage.knobs, form, has_model=self._bench.has_model)
+        stage.changes.note()
         is_quiet = bool(text_of(form, "quiet"))
         said = "" if is_quiet else self._site.say(request, VIEW, "knobs_turned")
         return self._site.see(request, address(stage, text_of(form, "who")), said)
@@ -109,17 +112,24 @@ class _View:
         return stage
 
     async def _render(
-        self, request: Request, stage: WeChatStage, who: str, status: int = 200, problem: str = ""
+        self,
+        request: Request,
+        stage: WeChatStage,
+        who: str,
+        status: int = 200,
+        problem: str = "",
+        typed: str = "",
     ) -> Response:
+        """`typed`: what stands in the field, and was not said."""
         context = await self._context(stage, who)
         return self._site.render(
             request,
             "wechat.html",
             status=status,
             problem=problem,
+            typed=typed,
             stages=[(each, address(each, who)) for each in self._bench.stages.values()],
             tabs=[(each, address(stage, each.name)) for each in context["account"].followers],
-            knobs=stage.knobs,
             has_model=self._bench.has_model,
             slowest=int(SLOWEST_SECONDS),
             longest_name=LONGEST_NAME,
@@ -134,7 +144,9 @@ class _View:
         messages = stage.messages(follower.name)
         newest = reversed(messages[-STRIPS:])
         return {
+            "here": address(stage, follower.name),
             "account": account,
+            "knobs": stage.knobs,
             "follower": follower,
             "bubbles": bubbles(messages, account.app_id),
             "strips": [strip(each, account.app_id, account.now) for each in newest],
@@ -150,16 +162,13 @@ class _View:
             return 0
 
     async def _live(self, request: Request, stage: WeChatStage, who: str) -> AsyncIterator[tuple[str, str]]:
-        sent: dict[str, str] = {}
+        telling = Telling(self._site, request)
         changed_at = asyncio.get_running_loop().time()
         while True:
             seen = stage.changes.count
             context = await self._context(stage, who)
-            for name in FRAGMENTS:
-                html = self._site.fragment(request, name, **context)
-                if sent.get(name) != html:
-                    sent[name] = html
-                    yield "fragment", html
+            for html in _news(telling, context):
+                yield "fragment", html
             is_moving = context["follower"].is_busy or context["follower"].is_typed_to
             is_looking = asyncio.get_running_loop().time() < changed_at + LOOKING_SECONDS
             seconds = TICK_SECONDS if is_moving else LOOK_SECONDS if is_looking else None
@@ -167,6 +176,18 @@ class _View:
                 async with asyncio.timeout(seconds):
                     await stage.changes.after(seen)
                     changed_at = asyncio.get_running_loop().time()
+
+
+def _news(telling: Telling, context: Mapping[str, Any]) -> Iterator[str]:
+    is_following = context["follower"].is_following
+    said = {each.id: (each, is_following) for each in context["bubbles"]}
+    delivered = {str(each.message.number): (each,) for each in context["strips"]}
+    parts = [
+        *(telling.changed(name, context) for name in FRAGMENTS),
+        telling.grown("wechat_chat.html", "wechat_bubble.html", said, context),
+        telling.grown("wechat_strips.html", "wechat_strip.html", delivered, context),
+    ]
+    yield from filter(None, parts)
 
 
 def address(stage: WeChatStage, who: str) -> str:

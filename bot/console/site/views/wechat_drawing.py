@@ -34,6 +34,7 @@ _NOTES = frozenset({Act.FOLLOW, Act.UNFOLLOW})
 class Bubble:
     """One thing on the phone's screen."""
 
+    id: str
     side: Literal["me", "bot", "note"]
     at: float
     text: str
@@ -88,10 +89,10 @@ def bubbles(messages: Iterable[PlayedMessage], app_id: str) -> list[Bubble]:
     for message in messages:
         is_note = message.act in _NOTES
         text = message.text
-        drawn.append(
-            Bubble(side="note" if is_note else "me", at=message.at, text=text, act=message.act.value)
-        )
-        drawn += [_answer(answer, why_address(app_id, message)) for answer in message.answers]
+        number, why = message.number, why_address(app_id, message)
+        side = "note" if is_note else "me"
+        drawn.append(Bubble(id=f"{number}", side=side, at=message.at, text=text, act=message.act.value))
+        drawn += [_answer(f"{number}-{at}", answer, why) for at, answer in enumerate(message.answers)]
     return sorted(drawn, key=lambda bubble: bubble.at)
 
 
@@ -130,9 +131,10 @@ def why_address(app_id: str, message: PlayedMessage) -> str:
     return f"/playground/why/wechat/{quote(app_id)}/{quote(message.key)}" if is_told else ""
 
 
-def _answer(answer: Answer, why: str) -> Bubble:
+def _answer(name: str, answer: Answer, why: str) -> Bubble:
     is_fault = answer.way is Way.FAULT
     return Bubble(
+        id=name,
         side="note" if is_fault else "bot",
         at=answer.at,
         text=answer.text,

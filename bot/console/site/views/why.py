@@ -27,18 +27,26 @@ class Whys(Protocol):
         """None: never recorded, or gone. Raises StoreUnavailable."""
         ...
 
+    def is_under_way(self, channel: str, app_id: str, key: str) -> bool:
+        """It is not answered yet."""
+        ...
+
 
 def routes(site: Site, whys: Whys, name_of: NameOf = by_id) -> list[Route]:
     """`name_of`: who plays an account."""
 
     async def why(request: Request) -> Response:
         asked = request.path_params
-        record = await whys.find(asked["channel"], asked["app_id"], asked["key"])
+        name = (asked["channel"], asked["app_id"], asked["key"])
+        # Asked first: it may be answered while the record is looked for.
+        is_under_way = whys.is_under_way(*name)
+        record = await whys.find(*name)
         is_fragment = bool(request.query_params.get("fragment"))
         if record is None:
+            kind, status = ("under_way", 200) if is_under_way else ("gone", 404)
             if is_fragment:
-                return HTMLResponse(site.fragment(request, "why_gone_part.html"), 404)
-            return site.render(request, "why_gone.html", status=404)
+                return HTMLResponse(site.fragment(request, "why_gone_part.html", kind=kind), status)
+            return site.render(request, "why_gone.html", status=status, kind=kind)
         context = await anyio.to_thread.run_sync(_context, site, request, record)
         context["name_of"] = name_of
         if is_fragment:
