@@ -30,12 +30,12 @@ _LEAD = re.compile(
 )
 _FIRST_PERSON = re.compile(
     r"^(?:以后|平时|一般|最近|现在|今年|今天|明天|后天|昨天|前天|上周|下周|周[一二三四五六日末]|每[天周月年]|小时候|从小)?"
-    r"(?:请?叫我|我|俺|本人|咱|i\b|i'm|im\b|my\b|mine\b|we\b|our\b)"
+    r"(?:(?:你们?|您)?(?:可以|请|就)?(?:叫我|喊我|称呼我)|我|俺|本人|咱|i\b|i'm|im\b|my\b|mine\b|we\b|our\b)"
 )
 _REQUESTS = re.compile(
     r"^(?:请|帮|推荐|给我|告诉|麻烦|来[一个点份]|查|看看|求|想问|问一下|你|您|please\b|can\b|could\b|tell\b)"
 )
-_LIST_MARKS = re.compile(r"(?m)^[ \t]{0,8}(?:[0-9]{1,2}[.、)）]|[-*•])\s*")
+_LIST_MARKS = re.compile(r"(?m)^[ \t]{0,8}(?:[0-9]{1,2}(?:\.(?![0-9])|[、)）])|[-*•])\s*")
 _SUPPOSED = re.compile(r"如果|假如|假设|要是|万一|倘若|若是|比如|例如|比方|譬如|\bif\b|suppose|for example")
 _REPORTED = re.compile(
     r"(?:你|您|他|她|它|机器人|客服|对方|有人|朋友|书上|网上|上面)(?:们)?(?:刚才|刚刚|之前|上次)?(?:说|讲|写|问|回答|回复|告诉)"

@@ -130,7 +130,7 @@ class Consolidation:
         if self._revising is None:
             return judgement.facts
         confirmed = await self._revising.confirmed(scope, turn, is_group=is_group)
-        revised = await self._revising.revised(scope, turn, judgement.facts, confirmed)
+        revised = await self._revising.revised(scope, turn, judgement.facts, confirmed, is_group=is_group)
         if revised.denied:
             await self._facts.withdraw(scope, revised.denied, turn.at)
         return revised.facts

@@ -5,6 +5,7 @@ Invariant: nothing is written here; what is read is the scope's own.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import anyio.to_thread
 
@@ -13,6 +14,7 @@ from bot.conversation.turn import Turn
 from bot.memory.confirming import ANSWERED_WITHIN, LONGEST_REPLY, Confirmed, confirmed_by
 from bot.memory.fact import Fact, NewFact
 from bot.memory.judge import is_worth_judging
+from bot.memory.overtaking import endings, with_ends
 from bot.memory.ports import FactReader, TurnBefore
 from bot.memory.revision import equal_to, nearest_to, settled
 
@@ -56,16 +58,15 @@ class Revising:
         return confirmed_by(before.answer, turn.question, turn.at, is_group=is_group)
 
     async def revised(
-        self, scope: Scope, turn: Turn, new: Sequence[NewFact], confirmed: Confirmed
+        self, scope: Scope, turn: Turn, new: Sequence[NewFact], confirmed: Confirmed, *, is_group: bool
     ) -> Revised:
         """`new`: the facts judged from the turn, in order. Raises StoreUnavailable."""
         facts = (*new, *confirmed.facts)
-        if not facts and not confirmed.denied:
+        if not (facts or confirmed.denied or endings(turn.question, is_group=is_group)):
             return Revised(facts=())
         held = await self._held(scope)
-        if len(held) <= INLINE_FACTS:
-            return _revised(turn, facts, held, confirmed.denied)
-        return await anyio.to_thread.run_sync(_revised, turn, facts, held, confirmed.denied)
+        settle = partial(_revised, turn, facts, held, confirmed.denied, is_group=is_group)
+        return settle() if len(held) <= INLINE_FACTS else await anyio.to_thread.run_sync(settle)
 
     async def _held(self, scope: Scope) -> tuple[Fact, ...]:
         return (await self._facts.fact_sheet(scope)).facts
@@ -78,6 +79,9 @@ async def settled_beside(new: Sequence[NewFact], held: Sequence[Fact]) -> tuple[
     return await anyio.to_thread.run_sync(settled, new, held)
 
 
-def _revised(turn: Turn, facts: Sequence[NewFact], held: Sequence[Fact], denied: str) -> Revised:
+def _revised(
+    turn: Turn, facts: Sequence[NewFact], held: Sequence[Fact], denied: str, *, is_group: bool
+) -> Revised:
     ids = equal_to(denied, turn.at, held) if denied else ()
-    return Revised(facts=settled(facts, held), denied=ids)
+    told = with_ends(turn.question, turn.at, facts, held, is_group=is_group)
+    return Revised(facts=settled(told, held), denied=ids)

@@ -8,7 +8,7 @@ import pytest
 
 from bot.conversation.message import Conversation
 from bot.conversation.scope import Scope
-from bot.memory.entities import EntityType, SeenEntity
+from bot.memory.entities import EntityType, SeenEntity, live_entities
 from bot.memory.fact import FactKind
 from bot.memory.naming import promise_facts, promised_in
 from bot.storage.forget_ledger import ForgetLedger
@@ -113,6 +113,26 @@ async def test_only_the_newest_are_kept(stage: Stage, monkeypatch: pytest.Monkey
     await name(stage, account, *(f"SF{number}" for number in range(entity_store.KEPT + 5)))
     kept = await values(stage, account.scope(""), 1_000)
     assert len(kept) == entity_store.KEPT and kept[0] == "SF5"
+
+
+async def test_what_a_later_fact_closed_is_over_and_what_was_named_since_is_not(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    scope = account.scope("")
+    turn = await stage.say(account, "我的单号SF1")
+    old = stage.fact("我的单号SF1")
+    await stage.facts.keep(scope, [old], None, "", source_turn=turn.id, entities=[seen(stage, "SF1")])
+    stage.clock.advance(hours=1)
+    (held,) = (await stage.facts.fact_sheet(scope)).facts
+    later = await stage.say(account, "单号改成SF2")
+    new = replace(stage.fact("单号改成SF2"), closes=(held.id,))
+    await stage.facts.keep(scope, [new], None, "", source_turn=later.id, entities=[seen(stage, "SF2")])
+    named = await SqlEntities(stage.database).seen(scope, 10)
+    assert [(each.value, each.is_over) for each in named] == [("SF1", True), ("SF2", False)]
+    assert [each.value for each in live_entities(named)] == ["SF2"]
+    stage.clock.advance(hours=1)
+    await name(stage, account, "SF1")
+    again = await SqlEntities(stage.database).seen(scope, 10)
+    assert {each.value for each in live_entities(again)} == {"SF1", "SF2"}, "named anew"
 
 
 async def test_clearing_a_person_leaves_no_byte_and_bars_what_is_under_way(stage: Stage) -> None:

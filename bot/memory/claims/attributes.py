@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
+from bot.memory.claims.claim import LINK
+from bot.memory.claims.numbers import find_numbers
+
 LONGEST_VALUE = 40
 """Characters: an address with its room."""
 
-_LINK = (
-    r"(?:现在|目前|已经|已|都|应该|其实|就|也|还|又|重新|临时)?(?:是|为|叫|:|改成了?|改为了?|改到了?|改了|换成了?"
-    r"|换为|换到了?|换了|变成了?|变为了?|变了"
-    r"|更新[为成到]|更改[为成]|调[整]?[成为到]了?|应该是|用的?是|在|到|=|填|写)[,:]?(?:新的?(?:是)?)?"
-)
 _TEXT = rf"(?P<v>[^,.;!?:]{{1,{LONGEST_VALUE}}})"
 _CITY_TEXT = r"(?P<v>[^,.;!?:]{1,30}?)"
 _END = r"(?=$|[,.;!?])"
@@ -41,9 +39,10 @@ _SIZE_WORD = (
     r"|[0-9]{1,2}(?=号))"
 )
 _SIZE = re.compile(
-    rf"(?P<before>.{{0,24}}?)(?:穿|码|尺[码寸]|号码?|戴|size)(?:{_LINK})?[^0-9a-z,]{{0,8}}?(?P<v>{_SIZE_WORD})(?:码"
+    rf"(?P<before>.{{0,24}}?)(?:穿|码|尺[码寸]|号码?|戴|size)(?:{LINK})?[^0-9a-z,]{{0,8}}?(?P<v>{_SIZE_WORD})(?:码"
     rf"|号)?(?P<after>.{{0,10}})"
 )
+_BARE_SHOE = re.compile(r"(?:鞋子?|脚)(?:现在|已经|得|要|是|买|都)*(?P<v>[34][0-9](?:\.5)?)(?=$|[,.了的])")
 _SHOES = range(30, 50)
 
 _PLACE_KINDS = {
@@ -57,8 +56,11 @@ _PLACE_KINDS = {
 }
 _ADDRESS = re.compile(
     rf"(?P<q>收货|收件|邮寄|送货|快递|配送|寄件|公司|单位|办公室?|工作|学校|宿舍|老家|父母家|店铺?|家庭"
-    rf"|家里?)?的?(?:新)?(?:地址|住址){_LINK}{_TEXT}"
+    rf"|家里?)?的?(?:新)?(?:地址|住址)(?:{LINK}{_TEXT}|(?P<w>[^,.;!?:的给发写改]{{0,20}}(?:路|街|巷|弄|大道|小区|花园|公寓"
+    rf"|大厦)[^,.;!?:]{{0,20}}))"
 )
+_DELIVERED = re.compile(rf"收货(?:地|点)?(?:改|换)(?:到|成|为){_TEXT}")
+_PUT_RIGHT = re.compile(r"改|换|变|更新|新地址|新的")
 _SENT_TO = re.compile(
     rf"(?:以后|快递|包裹|东西|都|改){{1,3}}(?:请|麻烦)?(?:帮我)?(?:都|改)?(?:寄|送|发)到{_TEXT}"
 )
@@ -78,39 +80,21 @@ _HOME_TOWN = re.compile(
     r"(?:老家|籍贯|祖籍)(?:现在)?(?:在|是|:)(?P<v>[^,.;!?:]{2,16})|来自(?P<w>[^,.;!?:]{2,12})"
 )
 
-_NUMBER_NAMES = {
-    **dict.fromkeys(
-        ("手机号", "手机号码", "手机", "电话", "电话号码", "号码", "联系电话", "联系方式"), "phone"
-    ),
-    **dict.fromkeys(("邮箱", "邮件", "email", "e-mail", "邮箱地址"), "email"),
-    **dict.fromkeys(("微信", "微信号"), "wechat"),
-    **dict.fromkeys(("qq", "qq号"), "qq"),
-    **dict.fromkeys(("支付宝", "支付宝账号"), "alipay"),
-    **dict.fromkeys(("车牌", "车牌号"), "plate"),
-    **dict.fromkeys(("会员号", "会员卡号", "会员编号"), "member"),
-    **dict.fromkeys(("工号", "学号", "房号", "房间号", "座位号", "门牌号"), "number"),
-}
-_PROVINCE = "[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼]"
-"""The first character of a number plate."""
-_NUMBERED = re.compile(
-    r"(?P<q>公司|单位|办公室?|家里?|家庭|备用|工作|私人|紧急|国内|国外|常用|另一?个"
-    r"|第二个)?的?(?:新)?(?P<n>手机号码?|手机|电话号码?|联系电话|联系方式"
-    r"|电话|号码?|邮箱地址|邮箱|邮件|e-?mail|微信号?|qq号?|支付宝账号|支付宝|车牌号?|会员(?:卡|编)?号|[工学]号"
-    r"|房间?号|座位号|门牌号)"
-    rf"(?:{_LINK})?[^0-9a-z,]{{0,6}}(?P<v>{_PROVINCE}?[0-9a-z][0-9a-z@._*+\- ]{{2,40}})"
-)
-_NEW_PHONE = re.compile(
-    r"^(?:我的?)?(?:现在|以后)?(?:新的?|换成了?|改成了?)(?:号码?)?(?:是|:)?,?(?P<v>1[3-9][0-9*]{9})(?![0-9])"
-)
 _NAME_OF = re.compile(
-    rf"(?:(?:名字|姓名|本名|大名|全名|真名)(?:{_LINK})|(?:我|^)(?:现在|已经)?(?:改名[叫为成]?|叫做?)(?!我|了|人|车"
+    rf"(?:(?:名字|姓名|本名|大名|全名|真名)(?:{LINK})|(?:我|^)(?:现在|已经)?(?:改名[叫为成]?|叫做?)(?!我|了|人|车"
     rf"|外卖|他|她|你|您))(?P<v>[^,.;!?:]{{1,12}})"
 )
 _CALLED = re.compile(
     r"(?<![别不])(?:叫我|称呼我(?:为)?|喊我|管我叫)(?!去|来|起|做|干|别)(?P<v>[^,.;!?:]{1,10}?)(?:就行|就好|吧"
     r"|就可以|好了|即可|$|[,.;!?])"
 )
-_NICK = re.compile(rf"(?P<n>昵称|网名|微信名|游戏名|游戏id|小名|英文名){_LINK}(?P<v>[^,.;!?:]{{1,16}})")
+_NICK = re.compile(
+    rf"(?P<n>昵称|网名|微信名|游戏名|游戏id|小名|英文名)(?:{LINK}|改|换)(?P<v>[^,.;!?:]{{1,16}})|(?P<n2>英文名)(?P<w>[a-z]{{2,12}})"
+)
+
+_PET_NAME = re.compile(
+    r"(?:猫咪?|狗狗?|兔子?|仓鼠|鹦鹉|乌龟|它)(?:的名字|名字|现在|已经)*(?:改名[叫为成]?|改叫|(?<!不)叫)(?P<v>[^,.;!?:]{1,6}?)(?:了|$|[,.;!?])"
+)
 
 _OCCUPATIONS = (
     "师|医生|护士|会计|律师|司机|学生|警察|军人|记者|编辑|厨师|经理|主管|总监|老板|助理|教练|模特|主播|作家|翻译"
@@ -128,7 +112,7 @@ _JOINED = re.compile(
     rf"|(?:新公司|新单位|公司|单位|工作单位)(?:名字)?(?:是|叫|换成了?|改成了?|换到了?|换了){_TEXT.replace('<v>', '<w>')}"
 )
 _OCCUPIED = re.compile(
-    rf"(?:(?:职业|工作|岗位|职位|本职)(?:{_LINK})|(?:是|当|做|转行|改行|转岗|升职?|晋升|提拔|转正)(?:了|成|为|到|去"
+    rf"(?:(?:职业|工作|岗位|职位|本职)(?:{LINK})|(?:是|当|做|转行|改行|转岗|升职?|晋升|提拔|转正)(?:了|成|为|到|去"
     rf"|做|当|名|一名|一个|一位|个|位|起)*)(?P<v>[^,.;!?:是]{{0,8}}?(?:{_OCCUPATIONS}))"
     rf"(?:了|的|工作|管理|一行)*{_END}"
 )
@@ -138,7 +122,7 @@ _STUDIES = re.compile(
     r"|(?:转学|转|考上|考到|考进|升入|就读于|保送)(?:到|了|去)?(?P<w>[^,.;!?:]{1,12}(?:大学|中学|小学|学校|学院|高中"
     r"|幼儿园|附中|附小|[一二三四五六七八九十0-9]{1,3}[中小]))"
 )
-_MAJOR = re.compile(rf"专业(?:{_LINK}|转到)(?P<v>[^,.;!?:]{{2,12}})")
+_MAJOR = re.compile(rf"专业(?:{LINK}|转到)(?P<v>[^,.;!?:]{{2,12}})")
 _DRIVES = re.compile(
     r"(?:开的(?:车)?(?:是|换成了?)|(?:车子?|座驾)(?:现在)?(?:是|换成了?|换了|换的)|换了?(?:新)?车,?(?:开|买"
     r"|换)?(?:的)?(?:是)?|开(?:着)?[一1]?[辆台]|换了?[一1]?[辆台])"
@@ -154,12 +138,12 @@ _PHONES = re.compile(
 _COUNT = re.compile(r"(?P<v>[0-9一两二三四五六]{1,2})[个只条](?P<n>孩子|小孩|娃|宝宝|女儿|儿子|猫|狗)")
 _DEVICE = "手机|电脑|笔记本|平板|相机|耳机|手表|路由器|冰箱|洗衣机|电视|信用卡|运营商|宽带|套餐|输入法|浏览器|操作系统|系统"
 _USES = re.compile(
-    rf"(?P<n>{_DEVICE})(?:型号|品牌)?(?:现在)?(?:用的?)?(?:{_LINK})(?P<v>[^,.;!?:]{{1,16}})"
+    rf"(?P<n>{_DEVICE})(?:型号|品牌)?(?:现在)?(?:用的?)?(?:{LINK})(?P<v>[^,.;!?:]{{1,16}})"
     rf"|用的?(?:是)?(?P<w>[^,.;!?:的不]{{1,12}}?)(?:的)?(?P<m>{_DEVICE})(?:了)?{_END}"
     rf"|换(?:了|成)(?P<x>[^,.;!?:的]{{1,12}}?)(?:的)?(?P<o>{_DEVICE}){_END}"
 )
 _FAVOURITE = re.compile(
-    rf"最(?:喜欢|爱|常)(?P<verb>[吃喝看听玩穿用去]?)的?(?P<n>[\u4e00-\u9fff]{{1,6}}?)?(?:{_LINK})(?P<v>[^,.;!?:]{{1,14}})"
+    rf"最(?:喜欢|爱|常)(?P<verb>[吃喝看听玩穿用去]?)的?(?P<n>[\u4e00-\u9fff]{{1,6}}?)?(?:{LINK})(?P<v>[^,.;!?:]{{1,14}})"
     r"|最(?:喜欢|爱)(?P<verb2>[吃喝看听玩穿用去]?)(?P<w>[^,.;!?:的是]{1,12})"
 )
 
@@ -188,7 +172,7 @@ def find_attributes(clause: str) -> Iterator[tuple[str, str]]:
 def _all(clause: str) -> Iterator[tuple[str, str]]:
     yield from _sizes(clause)
     yield from _places(clause)
-    yield from _numbers(clause)
+    yield from find_numbers(clause)
     for slot, pattern in _measures():
         if found := pattern.search(clause):
             yield slot, _value(found)
@@ -204,8 +188,10 @@ def _all(clause: str) -> Iterator[tuple[str, str]]:
     ):
         if found := pattern.search(clause):
             yield slot, _value(found)
+    if found := _PET_NAME.search(clause):
+        yield "petname", found["v"]
     if found := _NICK.search(clause):
-        yield f"nick:{found['n']}", found["v"]
+        yield f"nick:{found['n'] or found['n2']}", _value(found)
     yield from _things(clause)
 
 
@@ -228,6 +214,8 @@ def _things(clause: str) -> Iterator[tuple[str, str]]:
 def _sizes(clause: str) -> Iterator[tuple[str, str]]:
     found = _SIZE.search(clause)
     if found is None:
+        if found := _BARE_SHOE.search(clause):
+            yield "size:鞋", found["v"]
         return
     value = found["v"]
     item = _ITEM.search(clause)
@@ -243,9 +231,12 @@ def _sizes(clause: str) -> Iterator[tuple[str, str]]:
 def _places(clause: str) -> Iterator[tuple[str, str]]:
     if found := _ADDRESS.search(clause):
         kind = _PLACE_KINDS.get(found["q"] or "", "家")
-        yield f"place:{kind}", found["v"]
+        yield f"place:{kind}", _value(found)
+        if not found["q"] and _PUT_RIGHT.search(clause):
+            # Whichever was told: 「地址改成…」.
+            yield "place:收货", _value(found)
         return
-    if found := _SENT_TO.search(clause):
+    if found := (_SENT_TO.search(clause) or _DELIVERED.search(clause)):
         yield "place:收货", found["v"]
         return
     if found := _HOME_TOWN.search(clause):
@@ -258,19 +249,6 @@ def _places(clause: str) -> Iterator[tuple[str, str]]:
         return
     if found := (_LIVES.search(clause) or _LIVES_IN.search(clause)):
         yield "place:家", found["v"]
-
-
-def _numbers(clause: str) -> Iterator[tuple[str, str]]:
-    if found := _NEW_PHONE.search(clause):
-        yield "phone", found["v"]
-        return
-    for found in _NUMBERED.finditer(clause):
-        name = _NUMBER_NAMES.get(found["n"], "number")
-        if found["n"] in ("号", "号码") and len(found["v"]) < 7:
-            continue
-        if name == "number":
-            name = f"number:{found['n']}"
-        yield f"{name}:{found['q']}" if found["q"] else name, found["v"].replace(" ", "")
 
 
 def _value(found: re.Match[str]) -> str:

@@ -12,6 +12,13 @@ from bot.memory.normalise import normalise, with_digits
 SELF = ""
 """The owner of what a person says of themselves."""
 
+LINK = (
+    r"(?:现在|目前|已经|已|都|应该|其实|就|也|还|又|重新|临时)?(?:是|为|叫|:|改成了?|改为了?|改到了?|改了|换成了?"
+    r"|换为|换到了?|换了|变成了?|变为了?|变了"
+    r"|更新[为成到]?|更改[为成]?|调[整]?[成为到]了?|应该是|用的?是|在|到|=|填|写)[,:]?(?:新的?(?:是)?)?"
+)
+"""Between what is named and its value."""
+
 _LATELY = 256
 
 

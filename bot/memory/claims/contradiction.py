@@ -7,15 +7,17 @@ more particular (the address at work beside the one at home), contradicts nothin
 import re
 
 from bot.memory.claims.claim import SELF, Claim
+from bot.memory.claims.dates import event_in, times_in
 from bot.memory.claims.frames import differs_in_value, names_change
 from bot.memory.claims.owners import owner_of
-from bot.memory.claims.reading import Clause, Reading
+from bot.memory.claims.plans import is_off, is_stopped
+from bot.memory.claims.reading import ANIMALS, COUPLE, Clause, Reading
 from bot.memory.claims.stances import DONE, Stance
-from bot.memory.claims.takeovers import takes_topic
+from bot.memory.claims.takeovers import ends_couple, takes_topic
 
 _NEEDS_CHANGE = (
     *("state:coffee", "state:tea", "state:payment", "state:courier", "state:contact by", "count:"),
-    *("occupation", "car", "thing:", "nick:", "number:", "favourite:", "school"),
+    *("occupation", "petname", "car", "thing:", "nick:", "number:", "favourite:", "school"),
 )
 """Slots in which a second value may stand beside the first."""
 _NEEDS_SWITCH = tuple(
@@ -40,6 +42,10 @@ _GOVERNS = re.compile(
 """What is had, done or planned; what was bought or eaten once is over anyway."""
 _ADDS = re.compile(r"也(?!不|没)|还(?!是|没|不)|另外|又(?:有|买|养|学|加)|同时")
 """Beside the first: nothing is changed by it."""
+_WITH = re.compile(r"^(?:我)?[跟和与]")
+_RENAMED = re.compile(r"^(?:我家的?|我的)?(?P<o>[^,.]{1,4}?)(?:现在|已经)?改(?:名|叫)")
+_THINGS = frozenset("鱼肉糖酒茶辣蛋奶烟虾蟹甜猫狗面米饭药车鸟兔龟葱蒜姜醋盐油")
+"""Of one character: others stand in too many words."""
 _PETS = frozenset("猫狗鱼鸟兔龟")
 _PROVEN = re.compile(r"[0-9a-z.*@+_-]+")
 
@@ -57,7 +63,28 @@ def contradicted(new: Reading, old: Reading) -> frozenset[int]:
         place
         for place, before in enumerate(old.clauses)
         if any(_takes_over(clause, before, new) for clause in new.clauses)
+        or _is_plan_off(new, before)
+        or _is_stopped(new, before)
     )
+
+
+def _is_plan_off(new: Reading, before: Clause) -> bool:
+    is_of_value = any(not claim.slot.startswith(("date:", "state:")) for claim in before.claims)
+    if before.is_past or is_of_value or _ADDS.search(new.text) or not new.clauses:
+        return False
+    if any(clause.owner != before.owner for clause in new.clauses):
+        return False
+    return is_off(new.text, before.text)
+
+
+def _is_stopped(new: Reading, before: Clause) -> bool:
+    """「咖啡喝多了心慌，现在不喝了」."""
+    if before.is_past or len(new.clauses) < _LEAST_CLAUSES:
+        return False
+    return all(clause.owner == before.owner for clause in new.clauses) and is_stopped(new.text, before.text)
+
+
+_LEAST_CLAUSES = 2
 
 
 def _takes_over(clause: Clause, before: Clause, new: Reading) -> bool:
@@ -69,10 +96,20 @@ def _takes_over(clause: Clause, before: Clause, new: Reading) -> bool:
         _ends(each, before)
         for each in clause.stances
         # 「猫送人了」 speaks of the cat, and ends that the person has it.
-        if before.owner == clause.owner or (before.owner == SELF and owner_of(each.object) == clause.owner)
+        if before.owner == clause.owner
+        or (before.owner == SELF and owner_of(each.object) == clause.owner)
+        # 「球球没了」: the hamster is called so.
+        or (before.owner in ANIMALS and len(each.object) > 1 and f"叫{each.object}" in before.text)
     ):
         return True
-    if clause.owner != before.owner:
+    if (named := _RENAMED.match(clause.text)) and f"叫{named['o']}" in before.text:
+        return True
+    is_of_couple = {clause.owner, before.owner} <= COUPLE
+    if clause.is_open and not before.is_past and is_of_couple and ends_couple(clause.text, before.text):
+        return True
+    # 「跟婆婆和解了」 is of the person and of her.
+    is_with = before.owner == SELF and clause.owner in before.text and _WITH.match(clause.text)
+    if clause.owner != before.owner and not is_with:
         return False
     if clause.is_open and not before.is_past and takes_topic(clause.text, before.text):
         return True
@@ -128,7 +165,7 @@ def _squeezed(value: str) -> str:
 
 def _ends(stance: Stance, before: Clause) -> bool:
     if not stance.holds and any(
-        stance.object in claim.value and stance.verb in ("any", "do", "like") for claim in before.claims
+        _names(stance.object, claim.value) and stance.verb in ("any", "do", "like") for claim in before.claims
     ):
         return True
     if any(_is_opposite(stance, each) for each in before.stances):
@@ -136,11 +173,20 @@ def _ends(stance: Stance, before: Clause) -> bool:
     return not stance.holds and _is_named(stance, before)
 
 
+def _names(word: str, value: str) -> bool:
+    """One character alone stands in too many words."""
+    return word == value or (len(word) > 1 and word in value)
+
+
 def _is_named(stance: Stance, before: Clause) -> bool:
     """What is no more stands in a clause that says it was, or would be."""
     is_word = len(stance.object) > 1 or stance.object in _PETS
     place = before.text.find(stance.object) if is_word else -1
-    if place < 0 or not _GOVERNS.search(before.text[:place] or before.text):
+    if place < 0:
+        return False
+    is_had = before.owner in ANIMALS
+    is_event = is_had or bool(event_in(stance.object) and times_in(before.text[:place]))
+    if not (is_event or _GOVERNS.search(before.text[:place] or before.text)):
         return False
     if any(not each.holds for each in before.stances) and stance.word != DONE:
         return False
@@ -151,6 +197,8 @@ def _is_named(stance: Stance, before: Clause) -> bool:
 def _is_opposite(mine: Stance, theirs: Stance) -> bool:
     if mine.holds == theirs.holds or not _is_same_kind(mine, theirs):
         return False
+    if len(mine.object) == 1 and mine.object not in _THINGS:
+        return mine.object == theirs.object
     if mine.holds:
         return mine.object == theirs.object or mine.object.endswith(theirs.object)
     return mine.object == theirs.object or (
@@ -163,4 +211,6 @@ def _is_opposite(mine: Stance, theirs: Stance) -> bool:
 
 
 def _is_same_kind(mine: Stance, theirs: Stance) -> bool:
+    if "养" in (mine.word[:1], theirs.word[:1]) and "eat" in (mine.verb, theirs.verb):
+        return False
     return mine.verb == theirs.verb or (mine.verb in _POOLED and theirs.verb in _POOLED)

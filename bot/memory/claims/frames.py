@@ -6,7 +6,7 @@ Invariant: pure; linear. Only a clause that says that something changed takes an
 import re
 
 _DROPPED = re.compile(
-    r"打算|计划|准备|想要?|要|现在|目前|已经|如今|最近|以后|今后|从今|其实|应该|一般|平时|都|就|也|又|才|改(?:成|为"
+    r"打算|计划|准备|想要?|要|今年|去年|这学期|下学期|这个?月|现在|目前|已经|如今|最近|以后|今后|从今|其实|应该|一般|平时|都|就|也|又|才|改(?:成|为"
     r"|到|在|用)?|换(?:成|到|了)?|变(?:成|为|了)|我们?|的|是|了|啦|吧|哦|呢|一?[个名位辆台双件]"
 )
 _STRONG = re.compile(r"改|换|变|不再|推迟|提前|延[后期到]|挪|调")
@@ -18,6 +18,10 @@ _TIMED = re.compile(
     r"[0-9一二两三四五六七八九十]+[点号日月年周天岁次个块元斤公里分小杯瓶]|周[一二三四五六日天末1-7]|星期|[早中晚]上"
     r"|上午|下午|中午|每[天周月年]|[今明后]天|^[0-9.:]+$"
 )
+_ONLY_TIME = re.compile(
+    r"(?:[今明后昨前上下这每]?个?(?:[天年月周晚]|周末|星期)|[年月周]底|[早中晚]上|[上下]午|[0-9]+[点月日号])+"
+)
+"""Two things may happen at one time."""
 _QUALIFIES = re.compile(
     r"公司|单位|家里|老家|学校|收货|左|右|大|小|备用|工作|私人|爸|妈|老婆|老公|儿|女|哥|姐|弟|妹|朋友|同事|上衣|裤"
     r"|鞋|早|中|晚|狗|猫"
@@ -30,6 +34,9 @@ LEAST_SHARED = 2
 _NAMED = re.compile(
     r"(?P<n>[\u4e00-\u9fffa-z]{2,10}?)(?:已经|又|都|临时|现在|要|得|就|也)?(?:改|换|变|推迟|延后|延期|延|提前|挪"
     r"|调整?|升级|升|涨|降|减|加|增加|增|更新|更改)(?:成|到|为|至|在)了?(?P<v>[^,.;!?]{1,30})"
+)
+_TO_ANOTHER = re.compile(
+    r"^(?:我的?|我们)?(?P<n>[\u4e00-\u9fff]{2,5}?)(?:现在|已经)?(?:改|换)(?P<v>[^成到为至在了,.变掉过][^,.;!?]{1,8}?)了$"
 )
 _FROM = re.compile(
     r"(?:从|由|把|将)(?:原来的?)?(?P<a>[^,.;!?]{1,16}?)(?:的)?(?:改|换|调|搬|变|转|升|降|涨|推迟|提前"
@@ -54,10 +61,15 @@ def differs_in_value(new: str, old: str) -> bool:
     if a == b:
         return False
     start = _shared(a, b)
+    if start and a[start - 1] in "周期拜":
+        # 「周三」 and 「周五」 differ as a whole.
+        start -= 1
     end = _shared(a[start:][::-1], b[start:][::-1])
     mine, theirs = a[start : len(a) - end], b[start : len(b) - end]
     alike = a[:start] + (a[len(a) - end :] if end else "")
     if not mine or not theirs or max(len(mine), len(theirs)) > LONGEST_PART or len(alike) < LEAST_SHARED:
+        return False
+    if _ONLY_TIME.fullmatch(alike):
         return False
     if _QUALIFIES.search(mine) or _QUALIFIES.search(theirs):
         return False
@@ -84,7 +96,7 @@ def names_change(new: str, old: str) -> bool:
             value = _NAME_LEAD.sub("", found["a"])
             if len(value) > 1 and value in old and found["v"] not in old:
                 return True
-    found = _NAMED.search(new)
+    found = _NAMED.search(new) or _TO_ANOTHER.search(new)
     if found is None:
         return False
     name = _NAME_LEAD.sub("", found["n"])

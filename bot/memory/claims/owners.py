@@ -45,14 +45,14 @@ _KIN = {
     "同事": "同事",
     "同学": "同学|同桌",
     "朋友": "朋友|闺蜜|哥们|兄弟",
-    "老板": "老板|领导|上司",
+    "老板": "老板|领导|上司|组长|店长|校长|院长",
     "老师": "班主任|导师",
-    "邻居": "邻居",
+    "邻居": "邻居|隔壁|楼上|楼下|对门",
     "房东": "房东",
     "客户": "客户",
     "猫": "猫咪?|小猫|大橘|橘猫|布偶|英短",
     "狗": "狗狗?|小狗|金毛|泰迪|柯基|拉布拉多",
-    "宠物": "兔子|仓鼠|鹦鹉|乌龟|宠物",
+    "宠物": "兔子|仓鼠|鹦鹉|乌龟|宠物|金鱼|锦鲤|龙猫|荷兰猪|豚鼠",
 }
 _WORDS = sorted(
     ((word, owner) for owner, words in _KIN.items() for word in words.split("|")),
@@ -85,6 +85,19 @@ def owner_of(clause: str, before: str = SELF) -> str:
     if _SPEAKER.match(clause):
         return SELF
     return f"{OTHERS}{clause[:3]}" if names_somebody(clause) else before
+
+
+_HAD = re.compile(
+    rf"(?:有|养|生|捡|领养|收养|买|抱|交|谈|认识|带|请)(?:了|着|过|回|来)*[^,]{{0,6}}?(?:(?P<who>{_ANY})|[0-9一两几][只条匹](?P<any>.?))"
+)
+_GETS_NAME = re.compile(r"^(?:名字|小名|它|取名|起名|都)?(?:就)?(?:叫|是叫|取名|起名)(?!我)")
+
+
+def who_is_named(before: str, clause: str) -> str:
+    """Of 「我养了只猫，叫年糕」 the cat; "" where the clause names nobody whom the one before it spoke of."""
+    if _GETS_NAME.match(clause) is None or (found := _HAD.search(before)) is None:
+        return ""
+    return _owner(found["who"]) if found["who"] else "宠物"
 
 
 def _owner(word: str) -> str:

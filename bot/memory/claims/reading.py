@@ -8,17 +8,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from bot.memory.claims.attributes import find_attributes
+from bot.memory.claims.carrying import carried
 from bot.memory.claims.claim import SELF, Claim, form
 from bot.memory.claims.dates import event_in, find_dates, times_in
-from bot.memory.claims.owners import owner_of
+from bot.memory.claims.owners import owner_of, who_is_named
 from bot.memory.claims.stances import Stance, find_stances
 from bot.memory.claims.states import find_states
 from bot.memory.clauses import clauses_of, without_lead
 
 READ_LATELY = 20_000
 """Memories whose claims are kept, about 30 MB: each is compared with every new one of its person."""
-_OF_BOTH = frozenset({"state:child:", "state:marital:"})
-"""Told of the one or of the other: the child's birth ends a pregnancy."""
+ANIMALS = frozenset({"猫", "狗", "宠物"})
+COUPLE = frozenset({SELF, "妻子", "丈夫", "女友", "男友", "对象"})
+_OF_BOTH = {
+    "state:marital:": COUPLE,
+    "state:child:": COUPLE | {"孩子", "女儿", "儿子", "大女儿", "小女儿", "大儿子", "小儿子"},
+}
+"""Told of one of these or of another, it is of the person: the child's birth ends a pregnancy. 「我哥结婚了」 is not."""
 LONGEST_CLAUSE = 120
 """Characters looked at: one claim is said in fewer."""
 
@@ -31,10 +37,10 @@ _PAST = re.compile(
 _STILL = re.compile(r"现在|改|换|不再|已经|如今|目前|了$|开始")
 _PLANNED = re.compile(
     r"打算|计划|准备(?!好)|想(?!要|到|吃|喝)|可能|也许|或许|考虑|希望|梦想|以后想|将来|下个?月|下周|明年|后年|快要"
-    r"|马上|即将|要(?:搬|换|去|跳|转|升|结婚|退休|生)|会不会|如果|要是"
+    r"|马上|即将|(?<!现在)要(?:被|搬|换|去|跳|转|升|结婚|退休|生)|会不会|如果|要是"
 )
 CHANGE = re.compile(
-    r"改[成到为用喝吃在了]?|换[成到了个]?|变[成为了]|不再|现在|如今|目前|搬|更新|更改|更正|调整|推迟|提前|延[后期到]"
+    r"改[成到为用喝吃在了]?|换[成到了个]?|变[成为了]|不再|现在|如今|目前|搬|更新|更改|更正|调整|推迟|提前|延[后期到]|调[到成]"
     r"|挪|以后|今后|从今|最新|已经|不是.{1,10}(?:是|了)|记错|说错|写错|打错|纠正|其实是|应该是|涨|升|降|转|跳槽"
 )
 
@@ -72,25 +78,35 @@ class Reading:
 def read_claims(text: str) -> Reading:
     """Of a memory's text, as it is stored."""
     clauses: list[Clause] = []
-    owner, event = SELF, ""
+    owner, event, before = SELF, "", ""
     for each in clauses_of(_CORRECTION.sub(r"\1是", text)):
         said = form(without_lead(each.text))[:LONGEST_CLAUSE]
         if said:
-            owner = owner_of(said, owner)
+            owner = who_is_named(before, said) or owner_of(said, owner)
             named = event_in(said)
-            clauses.append(_clause(said, owner, "" if named else event))
+            clauses.append(_clause(said, owner, "" if named else event, carried(before, said)))
+            before = said
             # 「面试改时间了，周五上午」: the time of what was named before it.
             event = named if named and not times_in(said) else ""
     whole = form(text)
     return Reading(text=whole, clauses=tuple(clauses), says_change=bool(CHANGE.search(whole)))
 
 
-def _clause(said: str, owner: str, event: str) -> Clause:
+def _of_owner(slot: str, owner: str) -> str:
+    """Several animals have a name each."""
+    return "petname" if owner in ANIMALS and slot in ("name", "call") else slot
+
+
+def _clause(said: str, owner: str, event: str, whole: str) -> Clause:
+    """`whole`: the same with what it leaves out; "" where it leaves out nothing."""
     is_past = bool(_PAST.search(said)) and not _STILL.search(said)
     is_open = not is_past and not _PLANNED.search(said)
-    found = (*find_attributes(said), *find_states(said)) if is_open else ()
+    found = (*find_attributes(whole or said), *find_states(said)) if is_open else ()
     claims = [
-        Claim(owner=SELF if slot in _OF_BOTH else owner, slot=slot, value=value) for slot, value in found
+        Claim(
+            owner=SELF if owner in _OF_BOTH.get(slot, ()) else owner, slot=_of_owner(slot, owner), value=value
+        )
+        for slot, value in found
     ]
     if not is_past:
         claims += [

@@ -19,6 +19,16 @@ _ANY = re.compile(r"病|睡眠|血糖|血压|药|现在|已经|都|终于|身体
 """Of no one thing."""
 
 
+def ends_couple(new: str, old: str) -> bool:
+    """Of the one or of the other: 「跟阿强分了」 after 「我男朋友叫阿强」."""
+    return any(
+        topic in _OF_COUPLE and before.search(old) and after.search(new) for topic, before, after in _topics()
+    )
+
+
+_OF_COUPLE = frozenset({"dating", "married"})
+
+
 def takes_topic(new: str, old: str) -> bool:
     """Both are clauses in their form, of the same owner; `old` was not past when it was said."""
     if _ADDS.search(new):
@@ -27,14 +37,24 @@ def takes_topic(new: str, old: str) -> bool:
     if named is not None and not _ANY.search(named["o"]) and set(named["o"]).isdisjoint(old):
         return False
     for topic, before, after in _topics():
-        if before.search(old) and after.search(new) and (topic != _NONE or _is_lacked(new, old)):
+        earlier = before.search(old)
+        later = after.search(new) if earlier is not None else None
+        if earlier is None or later is None or not _is_of_one_thing(earlier, later):
+            continue
+        if topic != _NONE or _is_lacked(new, old):
             return True
     return False
 
 
+def _is_of_one_thing(earlier: re.Match[str], later: re.Match[str]) -> bool:
+    """Where both name what they are of, by a group, it is the same."""
+    one, other = ({each for each in found.groupdict().values() if each} for found in (earlier, later))
+    return not (one and other) or bool(one & other)
+
+
 def _is_lacked(new: str, old: str) -> bool:
     found = _LACKED.search(old)
-    return found is not None and found[1] in new
+    return found is not None and len(found[1]) > 1 and found[1] in new
 
 
 @cache

@@ -52,6 +52,8 @@ class SeenEntity:
     """Aware, UTC. All entities of one message have the same."""
     context: str = ""
     """The message it was seen in: what stands beside it tells which one it is."""
+    is_over: bool = False
+    """What was said of it there holds no longer: it may still be pointed at, and no prompt shows it by itself."""
 
 
 TAIL_MARK = "*"

@@ -38,9 +38,10 @@ def is_repeated(entity: SeenEntity, earlier: Iterable[SeenEntity]) -> bool:
 
 
 def live_entities(entities: Iterable[SeenEntity], limit: int = LIVE_ENTITIES) -> tuple[SeenEntity, ...]:
-    """The newest `limit` of a conversation, each once at its latest, newest first."""
+    """The newest `limit` of a conversation, each once at its latest, newest first; none that is over."""
     latest: dict[tuple[EntityType, str], SeenEntity] = {}
-    for entity in with_ends_known(sorted(entities, key=lambda each: each.seen_at)):
+    standing = [each for each in entities if not each.is_over]
+    for entity in with_ends_known(sorted(standing, key=lambda each: each.seen_at)):
         latest[entity.type, entity.normalised] = entity
     newest = sorted(latest.values(), key=lambda each: each.seen_at, reverse=True)
     return tuple(newest[: max(limit, 0)])

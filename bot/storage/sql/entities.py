@@ -6,7 +6,7 @@ Invariant: read through the shelves that a scope covers and nothing else; of a s
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import bindparam, delete, exists, func, select
 
 from bot.conversation.scope import Scope
 from bot.memory.entities import SAME_WITHIN, EntityType, SeenEntity
@@ -14,15 +14,24 @@ from bot.memory.normalise import normalise
 from bot.memory.sought import Sought
 from bot.storage.sql.database import Database
 from bot.storage.sql.looking import covered_by
-from bot.storage.sql.schema import entity, from_ms, to_ms
+from bot.storage.sql.schema import entity, fact, from_ms, to_ms
 from bot.storage.sql.shelves import as_list, listed
-from bot.storage.sql.statements import Row, Statement, insert_into
+from bot.storage.sql.statements import Row, Statement, constant, insert_into
 
 KEPT = 300
 """Of a shelf: a month of talk about orders. What is older is still in the facts and turns."""
 SHORTEST_NAMED = 2
 """Characters. A shorter value is part of nearly every fact."""
 _SAME_MS = int(SAME_WITHIN.total_seconds() * 1000)
+
+_IS_OVER = exists().where(
+    fact.c.shelf_id == entity.c.shelf_id,
+    fact.c.superseded_by.is_not(None),
+    fact.c.valid_to.is_not(None),
+    fact.c.source_turn == entity.c.source_turn,
+    func.instr(fact.c.text, entity.c.value) > constant(0),
+)
+"""It stands in a fact of its turn that a later one closed."""
 
 # One shelf at a time: over several, SQLite would sort all that was ever named in them.
 _SEEN = Statement(
@@ -33,6 +42,7 @@ _SEEN = Statement(
         entity.c.value,
         entity.c.normalised,
         entity.c.context,
+        _IS_OVER.label("is_over"),
     )
     .where(entity.c.shelf_id == bindparam("shelf"))
     .order_by(entity.c.seen_at.desc(), entity.c.id.desc())
@@ -94,6 +104,7 @@ class SqlEntities:
                 normalised=row[4],
                 seen_at=from_ms(row[0]),
                 context=row[5],
+                is_over=bool(row[6]),
             )
             for row in reversed(rows)
         )
