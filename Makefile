@@ -26,7 +26,7 @@ run: $(VENV)/run.stamp
 	@$(BIN)/jide run
 
 test: $(VENV)/test.stamp
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	@sh tools/test.sh $(BIN)/python
 
 check: lint test
 

@@ -117,7 +117,7 @@ async def test_nobody_who_is_played_becomes_an_operator(start_bot: StartBot) -> 
         bench = await Bench(client).enter(bot)
         for account in ACCOUNTS:
             await bench.act("say", account, "小明", text=f"/认领 {code}")
-            await bench.until(account, "小明", "认领码不对，或已经用过")
+            await bench.until(account, "小明", "认领码没有用掉")
     async with wechat_of(bot) as wechat:
         assert "现在是管理员" in (await wechat.say("oReal", f"/认领 {code}")).text, "it was good all the time"
 

