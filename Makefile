@@ -26,7 +26,7 @@ run: $(VENV)/run.stamp
 	@$(BIN)/jide run
 
 test: $(VENV)/test.stamp
-	@sh tools/test.sh $(BIN)/python
+	@$(BIN)/python tools/run_tests.py
 
 check: lint test
 
