@@ -5,7 +5,6 @@ Invariant: it is told everything by its arguments, and writes a line to its outp
 
 import asyncio
 import json
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -38,12 +37,6 @@ on_message(priority=1).append_handler(answer)
 on_notice(priority=1).append_handler(answer)
 nonebot.run()
 """
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @asynccontextmanager

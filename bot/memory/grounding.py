@@ -44,16 +44,25 @@ def is_grounded(fact: str, said: str) -> bool:
     fact = _USER.sub("我", fact)
     if has_link(fact) or any(is_order(clause.text) for clause in clauses_of(fact)):
         return False
-    terms = set(bigram_terms(searchable(fact)))
-    shared = terms & set(bigram_terms(searchable(said)))
-    if not terms or len(shared) / len(terms) < GROUNDED_SHARE:
+    if said_share(fact, said) < GROUNDED_SHARE:
         return False
     return _has_its_numbers(fact, said) and _has_its_values(fact, said) and not _is_turned(fact, said)
 
 
+def said_share(text: str, said: str) -> float:
+    """Of a text's character pairs, how many were said, 0 to 1; 0 for a text without any."""
+    terms = set(bigram_terms(searchable(text)))
+    return len(terms & set(bigram_terms(searchable(said)))) / len(terms) if terms else 0.0
+
+
+def new_codes(text: str, said: str) -> frozenset[str]:
+    """Its numbers and ids that nobody wrote, but for years, which a model writes out."""
+    return frozenset(code for code in codes(text) - codes(said) if not _YEAR.fullmatch(code))
+
+
 def _has_its_numbers(fact: str, said: str) -> bool:
     """A day may be one that the model wrote out: 「下周三」."""
-    if {code for code in codes(fact) - codes(said) if not _YEAR.fullmatch(code) and not _DAY.search(code)}:
+    if not all(map(_DAY.search, new_codes(fact, said))):
         return False
     told, known = with_digits(normalise(fact)), with_digits(normalise(said))
     if not _DAY.search(known):

@@ -7,16 +7,14 @@ make is the person's own words.
 import re
 from collections.abc import Iterable
 
-from bot.conversation.lexical import bigram_terms
 from bot.conversation.local_time import local_date
 from bot.conversation.masking import mask_secrets
 from bot.conversation.text import clean, clip
 from bot.conversation.turn import Turn
 from bot.memory.clauses import clauses_of
-from bot.memory.content_words import codes
 from bot.memory.entities import EntityType, SeenEntity
+from bot.memory.grounding import new_codes, said_share
 from bot.memory.naming import named_in
-from bot.memory.normalise import searchable
 from bot.memory.statements import stated_facts
 from bot.memory.summary import DueSummary
 from bot.memory.third_parties import is_about_others
@@ -35,7 +33,6 @@ SHARED = 0.15
 another talk, has hardly any."""
 
 _SENTENCE = re.compile(r"[^。！？!?；;\n]*[。！？!?；;\n]+")
-_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _NAMED = {
     EntityType.ORDER_ID: "提到单号",
     EntityType.PRODUCT_NAME: "提到商品",
@@ -74,10 +71,7 @@ def checked(text: str, due: DueSummary) -> str:
     before = due.previous.text if due.previous else ""
     said = (f"{local_date(turn.at)} {turn.question} {turn.answer}" for turn in due.turns)
     source = " ".join((before, *said))
-    invented = {code for code in codes(text) - codes(source) if not _YEAR.fullmatch(code)}
-    terms = set(bigram_terms(searchable(text)))
-    shared = terms & set(bigram_terms(searchable(source)))
-    return "" if invented or len(shared) < SHARED * len(terms) or not terms else text
+    return "" if new_codes(text, source) or said_share(text, source) < SHARED else text
 
 
 def by_rules(due: DueSummary, *, is_group: bool) -> str:

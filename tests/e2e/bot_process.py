@@ -4,7 +4,6 @@ import asyncio
 import os
 import secrets
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import httpx
+
+from tests.free_ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 60.0
@@ -25,12 +26,6 @@ WECHAT_APP_ID = "wxe2e0000000000001"
 WECHAT_AES_KEY = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"
 ONEBOT_TOKEN = "1e5"
 """Looks like a number on purpose: settings must read it as text."""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class BotProcess:

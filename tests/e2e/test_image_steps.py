@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from simulators.wechat import WeChatServer
-from tests.e2e.bot_process import ROOT, WECHAT_APP_ID, WECHAT_TOKEN, free_port
+from tests.e2e.bot_process import ROOT, WECHAT_APP_ID, WECHAT_TOKEN
+from tests.free_ports import free_port
 
 NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", "data", "benchmarks", "docs", "tests", "__pycache__", "*.egg-info", "build"

@@ -7,10 +7,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from tests.console_fakes import PASSWORD
-from tests.e2e.visitors import COMPOSER, UNSET, WECHAT, FreshBot, Visitor, visitor
-
-REFUSED = "net::ERR_CONNECTION_REFUSED"
-"""What a page that is open says while the bot is away."""
+from tests.e2e.visitors import COMPOSER, REFUSED, UNSET, WECHAT, FreshBot, Visitor, visitor
 
 
 @pytest_asyncio.fixture(scope="module")

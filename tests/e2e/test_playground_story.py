@@ -8,14 +8,12 @@ import pytest_asyncio
 from playwright.async_api import Browser, Locator, expect
 
 from simulators.wechat import WeChatServer
-from tests.e2e.visitors import COMPOSER, UNSET, FreshBot, Visitor, containing, visitor
+from tests.e2e.visitors import COMPOSER, REFUSED, UNSET, FreshBot, Visitor, containing, visitor
 
 KNOWN = "我记得您说过：“我对花生过敏”"
 UNKNOWN = "没有记下"
 QUESTION = "我能吃什么零食？"
 APP_ID = "wx00000000000000f1"
-REFUSED = "net::ERR_CONNECTION_REFUSED"
-"""What a page that is open says while the bot is away."""
 
 
 @pytest_asyncio.fixture(scope="module")

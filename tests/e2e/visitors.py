@@ -18,6 +18,8 @@ UNSET = dict.fromkeys(("WECHAT__APP_ID", "WECHAT__TOKEN", "ONEBOT__ACCESS_TOKEN"
 WECHAT = "/playground/wechat"
 QQ = "/playground/qq"
 COMPOSER = ".composer-line input"
+REFUSED = "net::ERR_CONNECTION_REFUSED"
+"""What a page that is open says while the bot is away."""
 
 expect.set_options(timeout=PATIENCE_MILLISECONDS)
 

@@ -28,6 +28,7 @@ from identity.directory import Proof
 from simulators.openai import Answer, OpenAiServer
 from simulators.wechat import WeChatServer
 from simulators.wechat.wire import LoopbackServer, Request, Response
+from tests.free_ports import free_port
 from tests.integration.valkey_fixture import run_valkey
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,12 +42,6 @@ WECHAT = {
 }
 SECOND, SECOND_TOKEN = "wxfedcba9876543210", "anothertoken5678"
 MORE = json.dumps([{"app_id": SECOND, "token": SECOND_TOKEN, "path": "/second"}])
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @dataclass

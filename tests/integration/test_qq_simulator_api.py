@@ -12,7 +12,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from simulators.qq import QQPlatform, Retries
-from tests.qq_bot_process import free_port, running_bot
+from tests.free_ports import free_port
+from tests.qq_bot_process import running_bot
 from tests.qq_callbacks import SECRET, Bot
 
 APP_ID = "102000001"

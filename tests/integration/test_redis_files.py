@@ -11,7 +11,7 @@ from bot.conversation.turn import Turn
 from bot.memory.summary import RecentTalk
 from bot.storage.redis.connection import open_redis
 from bot.storage.redis.turn_window import RedisTurnWindow
-from tests.e2e.bot_process import free_port
+from tests.free_ports import free_port
 from tests.memory_stage import START
 
 CANARY = "canary7319SF"

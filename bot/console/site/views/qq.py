@@ -111,9 +111,7 @@ class _View:
     async def turn_knobs(self, request: Request) -> Response:
         form = await self._site.form(request)
         room = self._room(text_of(form, "room"))
-        turn(room.stage.knobs, form, has_model=self._bench.has_model)
-        room.stage.changes.note()
-        said = "" if text_of(form, "quiet") else self._site.say(request, VIEW, "knobs_turned")
+        said = turn(self._site, request, VIEW, room.stage, form, has_model=self._bench.has_model)
         return self._site.see(request, address(room.name, text_of(form, "who")), said)
 
     def _room(self, name: str) -> Room:

@@ -97,10 +97,7 @@ class _View:
     async def turn_knobs(self, request: Request) -> Response:
         form = await self._site.form(request)
         stage = self._stage(text_of(form, "account"))
-        turn(stage.knobs, form, has_model=self._bench.has_model)
-        stage.changes.note()
-        is_quiet = bool(text_of(form, "quiet"))
-        said = "" if is_quiet else self._site.say(request, VIEW, "knobs_turned")
+        said = turn(self._site, request, VIEW, stage, form, has_model=self._bench.has_model)
         return self._site.see(request, address(stage, text_of(form, "who")), said)
 
     def _stage(self, app_id: str) -> WeChatStage:
