@@ -26,6 +26,7 @@ class HouseFailed(Exception):
 class _Result:
     ours: list[float]
     ours_by_cpu: list[float]
+    kept: list[float]
     bare: list[float]
     bare_by_cpu: list[float]
     degraded_share: float
@@ -38,7 +39,7 @@ async def measure(folder: Path, progress: Progress) -> list[Figure]:
     share, events = median_ratio(result.ours, result.bare), percentile(result.ours, 50)
     share_goal, events_goal = at_least(share, GOAL_SHARE), at_least(events, GOAL_EVENTS)
     what = (
-        "真实：ASGI、NoneBot、公众号适配器、收件箱、Assistant、SQLite（FULL）、记忆整理直到没有待办；"
+        "到最后一个回答为止；真实：ASGI、NoneBot、公众号适配器、收件箱、Assistant、SQLite（FULL）；"
         f"替身：对话模型、向量模型；进程只用一个核，同时 {AT_ONCE} 条，{ROUNDS}×{OURS_A_ROUND} 条；"
         "对照：同一个适配器上只回声的一个 matcher，不存任何东西"
     )
@@ -60,6 +61,19 @@ async def measure(folder: Path, progress: Progress) -> list[Figure]:
             goal=share_goal.words,
             holds=share_goal.holds,
             includes=f"{what}；各轮比值的中位数",
+        ),
+        Figure(
+            measure="每秒消息，连同整理",
+            value=sig(percentile(result.kept, 50)),
+            unit="条/秒",
+            peer=peer,
+            includes="同上，但连同回答之后的记忆整理，到没有待办为止；按时钟",
+        ),
+        Figure(
+            measure="与只回声相比，连同整理",
+            value=sig(median_ratio(result.kept, result.bare)),
+            unit="倍",
+            includes="同上，但连同回答之后的记忆整理，到没有待办为止；各轮比值的中位数",
         ),
         Figure(
             measure="每秒处理器时间的消息",
@@ -109,6 +123,7 @@ async def _run(kind: str, folder: Path) -> _Result:
     return _Result(
         ours=found["ours"]["by_clock"],
         ours_by_cpu=found["ours"]["by_cpu"],
+        kept=found["kept"]["by_clock"],
         bare=found["bare"]["by_clock"],
         bare_by_cpu=found["bare"]["by_cpu"],
         degraded_share=found["degraded_share"],

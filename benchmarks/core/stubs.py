@@ -1,7 +1,7 @@
 """A chat model and an embedder that answer at once: what the house costs without them.
 
-Invariant: only benchmarks use them; the judge gets an answer it keeps, so that memory is written as with a
-real model.
+Invariant: only benchmarks use them; the judge gets an answer it keeps, with the summary it asked for, so that memory is
+written as with a real model.
 """
 
 import json
@@ -29,9 +29,11 @@ class StubChat:
         asked = lines[-1].text
         if not asked.startswith('{"said"'):
             return "好的，我知道了。您之前提到的事我都记着，需要的话随时问我。"
-        said = json.loads(asked)["said"]
-        fact = {"text": said, "kind": "event", "importance": 0.5}
-        return json.dumps({"keep": True, "reason": "事实", "facts": [fact]}, ensure_ascii=False)
+        wanted = json.loads(asked)
+        fact = {"text": wanted["said"], "kind": "event", "importance": 0.5}
+        told = "；".join(turn["user"] for turn in wanted.get("earlier_turns", ()))
+        judged = {"keep": True, "reason": "事实", "summary": told, "facts": [fact]}
+        return json.dumps(judged, ensure_ascii=False)
 
 
 class StubEmbedder:

@@ -59,7 +59,7 @@ class Members:
     ) -> None:
         for number in numbers:
             user = FIRST_USER + number % PEOPLE
-            words = SAYINGS[(number // PEOPLE) % len(SAYINGS)].format(number % 900)
+            words = SAYINGS[(number // PEOPLE) % len(SAYINGS)].format(number)
             answers[str(user)] = answered = asyncio.get_running_loop().create_future()
             began = time.perf_counter()
             await self._client.say_group(FIRST_GROUP + user % GROUPS, user, words)

@@ -1,16 +1,20 @@
 """Turns by their time: a window is half-open, a scope sees its own, and what was forgotten is in none."""
 
-from collections.abc import AsyncGenerator
+import sqlite3
+from collections.abc import AsyncGenerator, Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from bot.conversation.scope import Scope
+from bot.storage.sql import turn_log
 from bot.storage.sql.turn_log import SqlTurnLog
 from tests.memory_stage import GROUP, START, Stage, open_stage
 
 HOUR = timedelta(hours=1)
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -74,3 +78,27 @@ async def test_what_was_cleared_is_in_no_window(stage: Stage) -> None:
     for scope in (before, (await stage.refreshed(account)).scope("")):
         assert await questions(stage, scope, 0, 1) == []
         assert await SqlTurnLog(stage.database).times(scope, 9) == ()
+
+
+async def test_a_long_life_of_talk_is_looked_through_in_a_thread(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = await stage.arrive("a", "union"), await stage.arrive("b", "union")
+    for hour in range(5):
+        await stage.say(first if hour % 2 else second, str(hour))
+        stage.clock.advance(hours=1)
+    scope, log = first.scope(""), SqlTurnLog(stage.database)
+    in_thread: list[object] = []
+    view = stage.database.view
+
+    async def counted(look: Callable[[sqlite3.Connection], T]) -> T:
+        in_thread.append(look)
+        return await view(look)
+
+    monkeypatch.setattr(stage.database, "view", counted)
+    at_once = await questions(stage, scope, 1, 4), await log.times(scope, 3)
+    assert not in_thread
+    monkeypatch.setattr(turn_log, "FEW_TURNS", 4)
+    assert (await questions(stage, scope, 1, 4), await log.times(scope, 3)) == at_once
+    assert at_once[0] == ["1", "2", "3"]
+    assert len(in_thread) == 2

@@ -8,6 +8,7 @@ import contextlib
 import sqlite3
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -17,7 +18,7 @@ import anyio
 from bot.conversation.errors import StoreUnavailable
 from bot.storage.sql.connecting import connect_looker, connect_writer, prepare
 from bot.storage.sql.folding import Folding, truncate_log, vacuum
-from bot.storage.sql.looking import Looker
+from bot.storage.sql.looking import BoundedLook, Looker, TooMany
 from bot.storage.sql.statements import Row, Statement
 from bot.storage.sql.writer import Writer, translated
 
@@ -142,6 +143,13 @@ class Database:
             if self._folding.is_turning:
                 self._end_look()
         return await self.view(look)
+
+    async def look(self, look: BoundedLook[T]) -> T:
+        """A `glance` where there is little, as with most people; else a `view`."""
+        try:
+            return await self.glance(partial(look, is_bounded=True))
+        except TooMany:
+            return await self.view(partial(look, is_bounded=False))
 
     async def peek(self, statement: Statement, **params: object) -> list[Row]:
         """`glance` of one statement."""

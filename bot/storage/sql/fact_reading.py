@@ -18,13 +18,10 @@ from bot.conversation.errors import VectorsOfAnotherModel
 from bot.memory.fact import Fact, FactKind, MemoryVersion
 from bot.memory.ports import VectorSheet
 from bot.storage.sql import segments
+from bot.storage.sql.looking import TooMany
 from bot.storage.sql.schema import account, fact, from_ms, person, shelf
 from bot.storage.sql.shelves import Covered, as_list, listed
 from bot.storage.sql.statements import Row, Statement, constant
-
-
-class TooMany(Exception):
-    """There is more to read than was allowed: no error, the look is taken again in a thread."""
 
 
 def is_in_view(of: FromClause = fact) -> ColumnElement[bool]:

@@ -8,8 +8,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -27,7 +26,6 @@ from bot.storage.sql.fact_reading import (
     LACKING_ANY,
     OWN_SHELF,
     SCOPES_WITHOUT_VECTOR,
-    TooMany,
     facts_beyond,
     facts_held,
     no_vectors,
@@ -36,7 +34,7 @@ from bot.storage.sql.fact_reading import (
 )
 from bot.storage.sql.fact_writing import Keeping, usable
 from bot.storage.sql.generations import is_stale
-from bot.storage.sql.looking import covered_by
+from bot.storage.sql.looking import TooMany, covered_by
 from bot.storage.sql.noting import write_noted
 from bot.storage.sql.schema import to_ms
 from bot.storage.sql.shelves import COVERED_SHELVES, Covered, asked, read_covered
@@ -51,12 +49,6 @@ FEW_FACTS = 100
 """Read at once, in 0.3 ms; more of them in a thread."""
 FEW_VECTORS = 256
 """Half a megabyte, read at once in 0.2 ms; more of them in a thread."""
-
-
-class _Look(Protocol[T_co]):
-    def __call__(self, connection: sqlite3.Connection, *, is_bounded: bool) -> T_co:
-        """Raises TooMany, if bounded."""
-        ...
 
 
 class SqlFacts:
@@ -83,7 +75,7 @@ class SqlFacts:
             facts, fresh_until = facts_beyond(connection, covered, 0, now_ms, most=most)
             return FactSheet(version=covered.version, facts=facts, fresh_until=fresh_until)
 
-        return await self._look(look)
+        return await self._database.look(look)
 
     async def newer_facts(self, scope: Scope, version: MemoryVersion, beyond: int) -> FactSheet | None:
         """See `FactReader`. Raises StoreUnavailable."""
@@ -99,7 +91,7 @@ class SqlFacts:
             facts, fresh_until = facts_beyond(connection, covered, beyond, now_ms, most=most)
             return FactSheet(version=covered.version, facts=facts, fresh_until=fresh_until)
 
-        return await self._look(look)
+        return await self._database.look(look)
 
     async def vector_sheet(self, scope: Scope, model_id: str, dimension: int) -> VectorSheet:
         """See `VectorStore`. Raises StoreUnavailable."""
@@ -112,7 +104,7 @@ class SqlFacts:
                 _check_few(covered, nothing)
             return read_vectors(connection, covered, nothing, model_id, dimension, now_ms)
 
-        return await self._look(look)
+        return await self._database.look(look)
 
     async def newer_vectors(
         self, scope: Scope, model_id: str, dimension: int, version: MemoryVersion, slots: Sequence[int]
@@ -130,14 +122,7 @@ class SqlFacts:
                 _check_few(covered, slots)
             return read_vectors(connection, covered, slots, model_id, dimension, now_ms)
 
-        return await self._look(look)
-
-    async def _look(self, look: _Look[T_co]) -> T_co:
-        """At once where there is little, as with most people; else in a thread."""
-        try:
-            return await self._database.glance(partial(look, is_bounded=True))
-        except TooMany:
-            return await self._database.view(partial(look, is_bounded=False))
+        return await self._database.look(look)
 
     async def keep(
         self,

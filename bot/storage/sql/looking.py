@@ -4,9 +4,22 @@ Invariant: nothing read in one snapshot is ever answered from in another.
 """
 
 import sqlite3
+from typing import Protocol, TypeVar
 
 from bot.conversation.scope import Scope
 from bot.storage.sql.shelves import COVERED_SHELVES, Covered, asked, read_covered
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class TooMany(Exception):
+    """More rows than are read in the loop's own thread."""
+
+
+class BoundedLook(Protocol[T_co]):
+    def __call__(self, connection: sqlite3.Connection, *, is_bounded: bool) -> T_co:
+        """Raises TooMany, if bounded."""
+        ...
 
 
 class Looker(sqlite3.Connection):

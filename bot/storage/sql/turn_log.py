@@ -6,15 +6,23 @@ Invariant: read through the shelves that a scope covers and nothing else; nothin
 import sqlite3
 from datetime import datetime
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from bot.conversation.scope import Scope
 from bot.conversation.turn import Turn
 from bot.storage.sql.database import Database
-from bot.storage.sql.looking import covered_by
+from bot.storage.sql.looking import TooMany, covered_by
 from bot.storage.sql.schema import from_ms, shelf, to_ms, turn
 from bot.storage.sql.statements import Row, Statement
 
+FEW_TURNS = 200
+"""Of a scope's are looked through at once, 0.3 ms."""
+
+_COUNT = Statement(
+    select(func.count()).select_from(
+        select(turn.c.id).where(turn.c.shelf_id == bindparam("shelf")).limit(FEW_TURNS + 1).subquery()
+    )
+)
 _TIMES = Statement(
     select(turn.c.at)
     .where(turn.c.shelf_id == bindparam("shelf"))
@@ -46,40 +54,44 @@ _BEFORE = Statement(
 
 
 class SqlTurnLog:
-    """`TurnLog` and `TurnBefore` over the table of turns. What is sought by time is sought in a thread: a long life of
-    talk is read to find one day of it."""
+    """`TurnLog` and `TurnBefore` over the table of turns. A long life of talk is read to find one day of it: that is done
+    in a thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def times(self, scope: Scope, limit: int) -> tuple[datetime, ...]:
-        def look(connection: sqlite3.Connection) -> list[int]:
-            covered = covered_by(connection, scope)
-            return [
-                row[0] for each in covered.ids for row in _TIMES.rows(connection, shelf=each, limit=limit)
-            ]
+        def look(connection: sqlite3.Connection, *, is_bounded: bool) -> list[int]:
+            shelves = _shelves(connection, scope, is_bounded=is_bounded)
+            return [row[0] for each in shelves for row in _TIMES.rows(connection, shelf=each, limit=limit)]
 
-        found = await self._database.view(look)
+        found = await self._database.look(look)
         return tuple(from_ms(at) for at in sorted(found, reverse=True)[:limit])
 
     async def between(self, scope: Scope, start: datetime, end: datetime, limit: int) -> tuple[Turn, ...]:
         edges = {"start": to_ms(start), "end": to_ms(end)}
 
-        def look(connection: sqlite3.Connection) -> list[Row]:
-            covered = covered_by(connection, scope)
+        def look(connection: sqlite3.Connection, *, is_bounded: bool) -> list[Row]:
+            shelves = _shelves(connection, scope, is_bounded=is_bounded)
             return [
-                row
-                for each in covered.ids
-                for row in _BETWEEN.rows(connection, shelf=each, limit=limit, **edges)
+                row for each in shelves for row in _BETWEEN.rows(connection, shelf=each, limit=limit, **edges)
             ]
 
-        rows = sorted(await self._database.view(look), key=lambda row: row[0])[-limit:]
+        rows = sorted(await self._database.look(look), key=lambda row: row[0])[-limit:]
         return tuple(map(_turn, rows))
 
     async def before(self, scope: Scope, turn: int) -> Turn | None:
         """By index: the account's own last turns."""
         rows = await self._database.peek(_BEFORE, account=scope.account, place=scope.place, turn=turn)
         return next((_turn(row) for row in rows), None)
+
+
+def _shelves(connection: sqlite3.Connection, scope: Scope, *, is_bounded: bool) -> tuple[int, ...]:
+    """Raises TooMany, if bounded, where they hold more than `FEW_TURNS`."""
+    shelves = covered_by(connection, scope).ids
+    if is_bounded and sum(_COUNT.rows(connection, shelf=each)[0][0] for each in shelves) > FEW_TURNS:
+        raise TooMany
+    return shelves
 
 
 def _turn(row: Row) -> Turn:
