@@ -82,11 +82,14 @@ _RECORDS = (
         rf"|的是)(?:了)?(?P<v>[^,，]{{1,30}}?)(?:了|哦|啦)?$"
     ),
     re.compile(
-        rf"^(?:我|我们|我这边|这边)?(?:就|先)?(?:把|将)?(?P<n>收货地址|地址|电话|手机号|尺码|鞋码|口味|称呼|收件人|抬头|备注|生日|邮箱)"
+        rf"^(?:我|我们|我这边|这边)?(?:就|先)?{_FOR}?(?:把|将)?(?:您的|你的)?(?P<n>收货地址|地址|电话|手机号|尺码|鞋码|口味|称呼|收件人|抬头|备注|生日|邮箱)"
         rf"{_FOR}?(?:{_NOTE}|改|更新|写)(?:了|成|为|的|是|上|[:：])*(?P<v>[^,，]{{1,30}}?)(?:了|哦|啦)?$"
     ),
 )
 """What the bot would write down of the person."""
+_WANTED = re.compile(
+    r"^(?:要不要|需不需要|用不用|需要|要|是否需要|是否)(?:我|我们|这边)?(?=(?:给|帮|替|为|把|将|按)[^,，]{0,12}(?:登记|记|备注|改|更新|写|标注)(?:成|为|上))"
+)
 _CALLS = re.compile(
     r"^(?:以后|今后|往后|之后|这边|我们?)*(?:就|都|可以)*(?:叫|称呼|喊)(?:您|你)(?:为|作|做)?(?P<v>[^,，]{1,10}?)(?:了|啦|哦)?$"
 )
@@ -172,11 +175,14 @@ def _stated(text: str, *, is_theirs: bool) -> str:
 
 
 def _recorded(text: str) -> str:
-    """「按42码给您登记，可以吗」, 「以后叫您小周，好吗」: what it says of the person."""
+    """「按42码给您登记，可以吗」, 「要不要给您记成不吃辣」, 「以后叫您小周，好吗」: what it says of the person."""
     if is_supposed(text):
         return ""
+    whole = text.strip(" ?？。，,~～")
     bare = _AGREED.sub("", text).strip(" ?？。，,~～")
-    if bare == text.strip(" ?？。，,~～") or _OPEN.search(bare):
+    if bare == whole and (wanted := _WANTED.match(text)) is not None:
+        bare = without_tag(text[wanted.end() :])
+    if bare == whole or _OPEN.search(bare):
         return ""
     if found := _CALLS.match(bare):
         return f"叫我{found['v']}"

@@ -33,7 +33,7 @@ _FIRST_PERSON = re.compile(
     r"(?:(?:你们?|您)?(?:可以|请|就)?(?:叫我|喊我|称呼我)|我|俺|本人|咱|i\b|i'm|im\b|my\b|mine\b|we\b|our\b)"
 )
 _REQUESTS = re.compile(
-    r"^(?:请|帮|推荐|给我|告诉|麻烦|来[一个点份]|查|看看|求|想问|问一下|你|您|please\b|can\b|could\b|tell\b)"
+    r"^(?!(?:请|麻烦|帮我|给我|你|您){1,3}(?:把.{1,8}?)?(?:记|登记|备注|标)(?:成|为|作))(?:请|帮|推荐|给我|告诉|麻烦|来[一个点份]|查|看看|求|想问|问一下|你|您|please\b|can\b|could\b|tell\b)"
 )
 _LIST_MARKS = re.compile(r"(?m)^[ \t]{0,8}(?:[0-9]{1,2}(?:\.(?![0-9])|[、)）])|[-*•])\s*")
 _SUPPOSED = re.compile(r"如果|假如|假设|要是|万一|倘若|若是|比如|例如|比方|譬如|\bif\b|suppose|for example")

@@ -15,7 +15,7 @@ from bot.memory.clauses import Clause, clauses_of, is_order
 from bot.memory.fact import FactKind, NewFact
 from bot.memory.never import own_clauses
 from bot.memory.questions import is_question
-from bot.memory.replying import Answered, answered, is_assent, is_value, value_of
+from bot.memory.replying import Answered, answered, is_assent, is_sign_of_assent, is_value, value_of
 from bot.memory.statements import new_fact, sort_of
 from bot.memory.third_parties import is_about_others
 
@@ -26,6 +26,7 @@ LONGEST_REPLY = 60
 CONFIRMED_IMPORTANCE = 0.8
 """Asked for and answered."""
 
+_YES = "对"
 _WHICH = re.compile(
     r"(?:是)?(?:什么|哪(?:个|种|一个|里|儿)?|多少|几|多大|多高|多重)(?:尺码|尺寸|大小|码数?|号码|号|岁|斤|公斤|元|钱|楼)?"
 )
@@ -54,6 +55,8 @@ def asked_of(answer: str) -> str:
 
 def confirmed_by(answer: str, reply: str, at: datetime, *, is_group: bool) -> Confirmed:
     """What a person's reply makes of the bot's answer before it. `at`: when they replied."""
+    if is_sign_of_assent(reply.strip()):
+        reply = _YES
     clauses = clauses_of(reply) if len(reply) <= LONGEST_REPLY else ()
     if not clauses or any(_asks_back(each, reply) for each in clauses):
         return Confirmed()

@@ -46,7 +46,7 @@ def endings(said: str, *, is_group: bool) -> tuple[str, ...]:
 
 
 _OTHERWISE = re.compile(
-    r"了|改|换|不|没|别|现在|已经|以后|只|其实|还是|又|也|戒|停|新|加|涨|升|降|减|推|提前|延|取消|搬|回|转|调|好|完"
+    r"了|改|换|不|没|别|现在|已经|以后|只|其实|还是|又|也|戒|停|新|加|涨|升|降|减|推|提前|延|取消|搬|回|转|调|好|完|记成|登记成|备注成|提|开始|学会|终于|能|敢|可以|注销|停用|作废|到期|拆|丢|关|卖|送|死|走|散|离|旧|老|如今|天天|每天|爱上|迷上"
 )
 """Something isn't as it was: a bare claim ends nothing that nobody would keep it for."""
 

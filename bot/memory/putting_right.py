@@ -41,7 +41,7 @@ NO = re.compile(
     r"|no|nope|不正确|不准确?|记错了?|[你您]?(?:们)?(?:说|记|搞|弄|写|填)错了?|并不是|并没有|早就?不是了?|已经不是了?|有误|不一样)+$"
 )
 _ENDS_IN = re.compile(
-    r"(?:叫|姓|属|要|是|用|喝|吃|开|穿|住在|在|去|读|做|养)(?:的是)?(?P<old>[\u4e00-\u9fffA-Za-z0-9]{1,8})$"
+    r"(?:叫|姓|属|要|是|用|喝|吃|开|穿|住在|在|去|读|做|养|主玩|主打|玩|弹|练|追|粉|坐|看|听|学)(?:的是)?(?P<old>[\u4e00-\u9fffA-Za-z0-9]{1,8})$"
 )
 
 
@@ -83,7 +83,7 @@ def by_claim(asked: str, value: str) -> str:
             return asked[:place] + DIGITS.sub(number.group(), old, count=1) + asked[place + len(old) :]
         end = place + len(old)
         unit = asked[end : end + 1]
-        return asked[:place] + value + asked[end + (value.endswith(unit) if unit else 0) :]
+        return asked[:place] + value + asked[end + (value.endswith((unit, f"{unit}半")) if unit else 0) :]
     return ""
 
 

@@ -39,7 +39,7 @@ _YES = re.compile(
     r"|(?:还是|就是|用|是)?(?:那个|这个|原来的?|老)(?:地址|号码|尺码|那个)?|yes|yep|yeah|yup|right|correct|sure|1)+"
 )
 _AGREES = re.compile(
-    r"(?:可以|行|好|成|中|ok|okay|没问题|没有问题|就这样|就这么|同意|妥|当然|叫吧|记吧|登记吧|写吧|不错)"
+    r"(?:可以|行|好|成|中|ok|okay|没问题|没有问题|就这样|就这么|同意|妥|当然|叫吧|(?:记|登记|写|备注|标|填|改)(?:上|下|一下)?吧|要的?|需要|不错)"
     r"(?:[的啊呀哒滴哦呢啦哈嘞吧了]|就这样|就这么|记|定|写|登记|叫|谢谢|辛苦|麻烦)*"
 )
 """To what is to be written down."""
@@ -61,7 +61,7 @@ _HAS = re.compile(r"有|养|带|买")
 _STILL = re.compile(r"^(?:还是|就是|还在|还|也|现在|一直|都|就|是|确实|我|刚|刚满|的确|依然|仍然)+")
 _VALUE = re.compile(
     r"(?:[2-9]?x{0,4}[sml]|均码|加[大小]码|[大中小]码|[0-9]+(?:\.[0-9]+)?)(?:码|号|岁|斤|公斤|kg|cm|厘米|米|块|元|个"
-    r"|位|人|楼|层)?|[0-9][0-9a-z.:/月日号年点分半室楼弄]{0,24}"
+    r"|位|人|楼|层)?半?|[0-9][0-9a-z.:/月日号年点分半室楼弄]{0,24}"
 )
 _APPROXIMATE = re.compile(r"左右|大概|大约|差不多|上下|约")
 _NEARLY = re.compile(r"(?:差不多|大概是?|大致|基本上?)(?:[的吧是]|就这样)*")
@@ -85,6 +85,8 @@ def answered(asked: str, texts: Sequence[str], *, is_record: bool = False) -> An
         return _affirmed(asked, rest)
     if (put := _NOT_BUT.fullmatch(first)) is not None and put["old"] in content(asked):
         return Answered(holds=(corrected(asked, put["value"]),), denied=asked)
+    if (but := _BUT_NOT.fullmatch(first)) is not None and but["old"] in content(asked):
+        return Answered(holds=(corrected(asked, but["value"]),), denied=asked)
     if NO.match(first) or _MOVED.match(first) or _is_echoed_no(first, asked):
         put_right = (corrected(asked, each) for each in rest)
         return Answered(holds=(next((each for each in put_right if each), ""),), denied=asked)
@@ -104,10 +106,13 @@ _IS = re.compile(r"(?:现在|应当|其实|就)?是(?P<value>[^的啊呀哒滴�
 _NOT_BUT = re.compile(
     r"不(?:是|叫|在|住|姓|用|穿)(?P<old>.{1,16}?)(?:了)?(?:而|应该)?(?:是|叫|在|住|姓|用|穿)(?P<value>.{1,24})"
 )
+_BUT_NOT = re.compile(
+    r"(?:应该|其实|我)?(?:是|叫|在|住|姓|用|穿)(?P<value>[^不]{1,16}?)(?:而|[,，])?(?:不|可不)(?:是|叫|在|住|姓|用|穿)(?P<old>.{1,16}?)(?:[啊哦的]|哈)?"
+)
 _NO_VALUE = re.compile(
     r"[好行可对是不没我你您他她它吗呢啊吧了谢请嗯哦哈呵嘿啥咋]|等|稍|忙|晚点|回头|改天|客气|辛苦|算|随|看|知道|明白|收到|在线|人工|继续|客服|再见|拜|早|晚安|废话|烦|滚"
     r"|朋友|同事|老公|老婆|妈|爸|孩子|帮|替|送|问|说|退|换货|取消|快点|急|哪|谁|几|多少|什么|怎|无语|当然|必须|老样|照旧|差不多|大概|左右|前面|上面|这|那|一点|有点|还行"
-    r"|一般|经常|偶尔|有时|以前|很少"
+    r"|一般|经常|偶尔|有时|以前|很少|发货|发了|赶紧|催|价|钱|优惠|店家"
 )
 """What names no value that could stand in another's place."""
 
@@ -134,6 +139,17 @@ def value_of(said: str) -> str:
 def is_assent(said: str) -> bool:
     """A yes and nothing else: 「嗯哪」 asks nothing back."""
     return _YES.fullmatch(_bare(said)) is not None
+
+
+def is_sign_of_assent(reply: str) -> bool:
+    """A thumb, a tick, 「[OK]」, and nothing else."""
+    return _SIGNS.fullmatch(reply) is not None
+
+
+_SIGNS = re.compile(
+    r"(?:(?:[👌👍👏✅☑✔🙆💯🆗⭕🫡]|\[(?:强|赞|点赞|ok|好的|点头|收到|握手|奋斗|爱心)\]|/(?:强|ok|:strong|:ok))[\U0001f3fb-\U0001f3ff\ufe0f\u200d♀♂]*\s*)+",
+    re.IGNORECASE,
+)
 
 
 def is_value(said: str) -> bool:
@@ -218,6 +234,16 @@ def _is_echoed_no(first: str, asked: str) -> bool:
     )
 
 
+_UNITS = ("码号", "斤公斤kg", "cm厘米公分米", "块元", "楼层", "岁", "个位人")
+
+
+def _is_of_other_unit(value: str, asked: str) -> bool:
+    """「39块」 is no size."""
+    unit = re.sub(r"[0-9.半]+", "", value.casefold())
+    alike = next((each for each in _UNITS if unit and unit in each), "")
+    return bool(alike) and any(re.search(rf"[0-9][{each}]", asked) for each in _UNITS if each != alike)
+
+
 _LONE = re.compile(r"[\u4e00-\u9fff]{2,6}")
 
 
@@ -237,6 +263,8 @@ def _is_other_value(text: str, first: str, asked: str) -> bool:
     value = TAIL.sub("", CORRECTION_LEAD.sub("", first))
     values = [claim.value for claim in read_claims(asked).claims]
     if not any(values):
+        return False
+    if _is_of_other_unit(value, asked):
         return False
     if _VALUE.fullmatch(value):
         return any(_VALUE.fullmatch(each) for each in values)

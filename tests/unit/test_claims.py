@@ -211,3 +211,81 @@ def test_tomorrow_is_another_day_each_time() -> None:
 def test_any_text_is_read(text: str) -> None:
     reading = read_claims(text)
     assert not contradicts(reading, reading)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("我每天跑五公里", "今天只跑了三公里"),
+        ("我每天喝牛奶", "昨天没喝牛奶"),
+        ("我骑车上班", "这几天下雨坐地铁"),
+        ("我每周三练琴", "这周三不练琴了"),
+        ("我每天十一点睡", "周末两点才睡"),
+    ],
+)
+def test_an_exception_ends_no_habit(old: str, new: str) -> None:
+    assert not closes(new, old)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("我爱喝咖啡", "咖啡喝完了"),
+        ("我喜欢看庆余年", "庆余年看完了"),
+        ("我用海飞丝洗头", "海飞丝用完了"),
+        ("我戴眼镜", "眼镜丢了"),
+        ("我吃降压药", "降压药吃完了，再买点"),
+        ("我家猫叫可乐", "可乐喝完了"),
+        ("我女儿在上幼儿园", "女儿被奶奶接走了"),
+        ("我对猫过敏", "猫送人了，还是过敏"),
+    ],
+)
+def test_what_is_used_up_lost_or_fetched_ends_no_habit(old: str, new: str) -> None:
+    assert not closes(new, old)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("我左膝盖疼", "右手好了"),
+        ("我失眠", "我嗓子好了"),
+        ("我手机号是13812345678", "我手机尾号5678"),
+        ("我手机号是13912345678", "老号注销了"),
+        ("我订了酒店", "酒店的早餐取消了"),
+        ("我手机是小米的", "手机壳换成透明的了"),
+        ("我骑车上班", "我升主管了"),
+        ("我老板姓高", "我老板是湖南人"),
+        ("我同桌是晓彤", "我女儿换同桌了，她同桌是建国"),
+        ("我住浦东", "我从浦东出发了"),
+        ("我手机号是13812345678", "13812345678打不通的话打座机"),
+        ("我家狗今天洗澡", "今天加班，最后走了"),
+    ],
+)
+def test_another_part_number_thing_or_role_stays(old: str, new: str) -> None:
+    assert not closes(new, old)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("我住浦东", "我从浦东搬走了"),
+        ("我手机尾号3307", "号码换了，尾号是5812"),
+        ("我手机号是13812345678", "13812345678停用了"),
+        ("我微信是abc_123", "那个微信被封了"),
+        ("我每顿吃三个馒头", "我现在每顿只吃一个馒头"),
+        ("我订了两张桌", "改成三张"),
+        ("我家狗没打疫苗", "我家狗打疫苗了"),
+        ("我室友是阿强", "阿强搬走了，新室友叫建国"),
+        ("我家的猫叫雪糕", "雪糕得了肾病，没救回来"),
+        ("我家猫在康宁医院洗牙", "洗牙换到爱宠医院了"),
+        ("我爸在菜市场上班", "我爸退休了"),
+        ("我不会游泳，我妈怕水", "我妈不怕水了"),
+    ],
+)
+def test_words_that_take_back_the_earlier_ones(old: str, new: str) -> None:
+    assert closes(new, old)
+
+
+@given(st.text(alphabet="不了没从号,改成搬房的1235我", max_size=200))
+def test_nothing_contradicts_itself(text: str) -> None:
+    assert not closes(text, text)

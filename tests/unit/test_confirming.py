@@ -116,3 +116,39 @@ def test_secrets_are_masked() -> None:
 @pytest.mark.parametrize("answer", ["您" * 5_000 + "吗？", "您的" + "是" * 5_000 + "吗？"])
 def test_long_answers_are_read(answer: str) -> None:
     assert asked_of(answer) == ""
+
+
+@pytest.mark.parametrize("sign", ["👌", "👍🏻", "✅", "[OK]", "👍👍"])
+def test_a_sign_of_assent_is_a_yes(sign: str) -> None:
+    assert held("您穿M码吗？", sign) == ["我穿M码"]
+
+
+@pytest.mark.parametrize("sign", ["👎", "😂", "🙏", "🤔", "❌", "👍？"])
+def test_any_other_sign_is_none(sign: str) -> None:
+    assert held("您穿M码吗？", sign) == []
+
+
+@pytest.mark.parametrize(
+    ("bot", "reply", "fact"),
+    [
+        ("您住在静安，是吗？", "是静海不是静安", "我住在静海"),
+        ("您的鞋是41码吧？", "41码半", "我的鞋是41码半"),
+        ("要不要给您记成不吃葱？", "记吧", "不吃葱"),
+        ("您主打中单吗？", "上单", "我主打上单"),
+    ],
+)
+def test_another_value_stands_in_the_place_of_the_one_asked(bot: str, reply: str, fact: str) -> None:
+    assert held(bot, reply) == [fact]
+
+
+@pytest.mark.parametrize(
+    ("bot", "reply"),
+    [
+        ("您的鞋是39码，对吗？", "39块"),
+        ("要不要给您推荐一款鞋？", "推荐吧"),
+        ("要不要给您记成不吃葱？", "不用"),
+        ("您主打中单吗？", "赶紧发货"),
+    ],
+)
+def test_what_names_another_kind_of_thing_puts_nothing_right(bot: str, reply: str) -> None:
+    assert held(bot, reply) == []

@@ -1,7 +1,7 @@
 """What a yes keeps, what a later word closes, and what is worth keeping at all, over lists of everyday sentences.
 
-Of each list there is a half that the rules were written with and one that they were first run on when they were done;
-the bounds are below what holds today, and what is wrong is held to none or to what is known.
+Of each list there is a half that the rules were written with, and some that they were first run on when they were done
+(decision 0120 has those figures); the bounds are below what holds today, and what is wrong is held to none.
 """
 
 from collections.abc import Callable
@@ -42,28 +42,40 @@ def is_closed(old: str, new: str) -> bool:
     return any(fact.closes for fact in settled(told, [held]))
 
 
-@pytest.mark.parametrize(("name", "share"), [("confirmed.tsv", 0.95), ("confirmed_heldout.tsv", 0.95)])
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [("confirmed.tsv", 0.95), ("confirmed_heldout.tsv", 0.95), ("confirmed_second.tsv", 0.92)],
+)
 def test_what_the_person_affirms_or_puts_right_is_kept(name: str, share: float) -> None:
     wanted = [row for row in rows(name) if row[2] != NOTHING]
     missed = [
         row for row in wanted if row[2] not in "，".join([*of_answer(row[0], row[1]), *of_message(row[1])])
     ]
-    assert len(wanted) >= 60
+    assert len(wanted) >= 40
     assert len(missed) <= len(wanted) * (1 - share), missed
 
 
-@pytest.mark.parametrize("name", ["confirmed.tsv", "confirmed_heldout.tsv"])
+@pytest.mark.parametrize("name", ["confirmed.tsv", "confirmed_heldout.tsv", "confirmed_second.tsv"])
 def test_what_nobody_affirmed_is_not_kept(name: str) -> None:
     barred = [row for row in rows(name) if row[2] == NOTHING]
-    assert len(barred) >= 25
+    assert len(barred) >= 20
     assert [row for row in barred if of_answer(row[0], row[1])] == []
 
 
-@pytest.mark.parametrize(("name", "share"), [("superseded.tsv", 0.97), ("superseded_heldout.tsv", 0.9)])
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        ("superseded.tsv", 0.98),
+        ("superseded_heldout.tsv", 0.96),
+        ("superseded_second.tsv", 0.97),
+        ("superseded_third.tsv", 0.94),
+        ("superseded_fourth.tsv", 0.85),
+    ],
+)
 def test_a_later_word_closes_what_it_ends(name: str, share: float) -> None:
     wanted = [row for row in rows(name) if row[2] != BESIDE]
     missed = [row for row in wanted if not is_closed(row[0], row[1])]
-    assert len(wanted) >= 90
+    assert len(wanted) >= 40
     assert len(missed) <= len(wanted) * (1 - share), missed
 
 
@@ -72,6 +84,13 @@ def test_what_holds_beside_it_stays(name: str) -> None:
     beside = [row for row in rows(name) if row[2] == BESIDE]
     assert len(beside) >= 25
     assert [row for row in beside if is_closed(row[0], row[1]) or is_closed(row[1], row[0])] == []
+
+
+@pytest.mark.parametrize("name", ["superseded_second.tsv", "superseded_third.tsv", "superseded_fourth.tsv"])
+def test_a_question_a_supposition_an_exception_or_anothers_ends_nothing(name: str) -> None:
+    beside = [row for row in rows(name) if row[2] == BESIDE]
+    assert len(beside) >= 15
+    assert [row for row in beside if is_closed(row[0], row[1])] == []
 
 
 def test_what_is_only_said_beside_nothing_ends_nothing() -> None:

@@ -7,24 +7,27 @@ more particular (the address at work beside the one at home), contradicts nothin
 import re
 
 from bot.memory.claims.claim import SELF, Claim
-from bot.memory.claims.dates import event_in, times_in
+from bot.memory.claims.exceptions import is_for_once
 from bot.memory.claims.frames import differs_in_value, names_change
-from bot.memory.claims.owners import owner_of
+from bot.memory.claims.owners import as_oneself, owner_of, with_owners
 from bot.memory.claims.plans import is_off, is_stopped
 from bot.memory.claims.reading import ANIMALS, COUPLE, Clause, Reading
-from bot.memory.claims.stances import DONE, Stance
+from bot.memory.claims.roles import ROLES
+from bot.memory.claims.stopping import ends
 from bot.memory.claims.takeovers import ends_couple, takes_topic
+from bot.memory.claims.undoing import ends_slot_of_number, loses_animal, undoes
 
 _NEEDS_CHANGE = (
     *("state:coffee", "state:tea", "state:payment", "state:courier", "state:contact by", "count:"),
     *("occupation", "petname", "car", "thing:", "nick:", "number:", "favourite:", "school"),
 )
 """Slots in which a second value may stand beside the first."""
-_NEEDS_SWITCH = tuple(
-    f"state:{group}:" for group in ("exercise", "commute", "beverage", "shop", "breakfast", "learns")
+_NEEDS_SWITCH = (
+    *(f"state:{group}:" for group in ("exercise", "commute", "beverage", "shop", "breakfast", "learns")),
+    "role:",
 )
 """Kinds of things of which people do several: only 「改」, 「换」 or 「不再」 puts one in another's place."""
-_SWITCHES = re.compile(r"改|换|不再|不.{1,6}了[,，]")
+_SWITCHES = re.compile(rf"改|换|不再|不.{{1,6}}了[,，]|新来?的?(?:{ROLES})")
 _ENDS = {
     ("job", "none"): ("employer",),
     ("job", "retired"): ("employer", "occupation"),
@@ -32,21 +35,12 @@ _ENDS = {
     ("job", "own"): ("employer", "occupation"),
 }
 """What a state puts an end to, and what puts an end to it."""
-_POOLED = frozenset({"eat", "do", "like", "any", "have"})
-"""Who does something no more doesn't, whatever word was used for it."""
-_SOMETHING_ELSE = re.compile(r"[店机馆厅杯豆师厂具器味树园屋粉酱油瓶盒包票证码号单衣鞋山城街路区市县]")
-"""Behind a thing it makes another of it: 咖啡店, 咖啡机."""
-_GOVERNS = re.compile(
-    r"有|养|叫|在|用|开|骑|租|学|练|办|订|打算|计划|准备|要|想|去|喜欢|爱|每|习惯|常|吃|喝|抽|玩|做|参加|报|约"
-)
-"""What is had, done or planned; what was bought or eaten once is over anyway."""
 _ADDS = re.compile(r"也(?!不|没)|还(?!是|没|不)|另外|又(?:有|买|养|学|加)|同时")
 """Beside the first: nothing is changed by it."""
 _WITH = re.compile(r"^(?:我)?[跟和与]")
-_RENAMED = re.compile(r"^(?:我家的?|我的)?(?P<o>[^,.]{1,4}?)(?:现在|已经)?改(?:名|叫)")
-_THINGS = frozenset("鱼肉糖酒茶辣蛋奶烟虾蟹甜猫狗面米饭药车鸟兔龟葱蒜姜醋盐油")
-"""Of one character: others stand in too many words."""
-_PETS = frozenset("猫狗鱼鸟兔龟")
+_RENAMED = re.compile(
+    r"^(?:我家的?|我的)?(?P<o>[^,.]{1,4}?)(?:(?:现在|已经)?改(?:名|叫)|(?:现在|以后)叫(?!我|你|他|她)[^,.]{1,5}了$)"
+)
 _PROVEN = re.compile(r"[0-9a-z.*@+_-]+")
 
 
@@ -65,12 +59,15 @@ def contradicted(new: Reading, old: Reading) -> frozenset[int]:
         if any(_takes_over(clause, before, new) for clause in new.clauses)
         or _is_plan_off(new, before)
         or _is_stopped(new, before)
+        or (loses_animal(new.text, before.text) and not before.is_past and _is_animal(before))
     )
 
 
 def _is_plan_off(new: Reading, before: Clause) -> bool:
     is_of_value = any(not claim.slot.startswith(("date:", "state:")) for claim in before.claims)
     if before.is_past or is_of_value or _ADDS.search(new.text) or not new.clauses:
+        return False
+    if "每" in before.text and is_for_once(new.text):
         return False
     if any(clause.owner != before.owner for clause in new.clauses):
         return False
@@ -84,6 +81,10 @@ def _is_stopped(new: Reading, before: Clause) -> bool:
     return all(clause.owner == before.owner for clause in new.clauses) and is_stopped(new.text, before.text)
 
 
+def _is_animal(before: Clause) -> bool:
+    return before.owner in ANIMALS or any(each in with_owners(before.text) for each in ANIMALS)
+
+
 _LEAST_CLAUSES = 2
 
 
@@ -92,8 +93,8 @@ def _takes_over(clause: Clause, before: Clause, new: Reading) -> bool:
         return False
     if any(_replaces(mine, theirs, new) for mine in clause.claims for theirs in before.claims):
         return True
-    if any(
-        _ends(each, before)
+    if not is_for_once(clause.text) and any(
+        ends(each, before, clause.text)
         for each in clause.stances
         # 「猫送人了」 speaks of the cat, and ends that the person has it.
         if before.owner == clause.owner
@@ -107,11 +108,11 @@ def _takes_over(clause: Clause, before: Clause, new: Reading) -> bool:
     is_of_couple = {clause.owner, before.owner} <= COUPLE
     if clause.is_open and not before.is_past and is_of_couple and ends_couple(clause.text, before.text):
         return True
-    # 「跟婆婆和解了」 is of the person and of her.
-    is_with = before.owner == SELF and clause.owner in before.text and _WITH.match(clause.text)
-    if clause.owner != before.owner and not is_with:
+    if _is_of_pet(clause, before) and names_change(clause.text, before.text):
+        return True
+    if clause.owner != before.owner and not _is_with(clause, before):
         return False
-    if clause.is_open and not before.is_past and takes_topic(clause.text, before.text):
+    if clause.is_open and not before.is_past and _takes_back(clause, before):
         return True
     if not (clause.is_open or clause.claims) or not new.says_change:
         return False
@@ -119,6 +120,29 @@ def _takes_over(clause: Clause, before: Clause, new: Reading) -> bool:
         # Both were read, and of one slot nothing differs.
         return False
     return names_change(clause.text, before.text) or differs_in_value(clause.text, before.text)
+
+
+def _is_with(clause: Clause, before: Clause) -> bool:
+    """「跟婆婆和解了」 is of the person and of her; 「仓鼠只剩一只了」 of 「我养了两只仓鼠」; the child of a pregnancy."""
+    if before.owner != SELF:
+        return False
+    is_together = clause.owner in before.text and _WITH.match(clause.text) is not None
+    is_animal = clause.owner in ANIMALS and clause.owner in with_owners(before.text)
+    return is_together or is_animal or (clause.owner == "孩子" and "孕" in before.text)
+
+
+def _is_of_pet(clause: Clause, before: Clause) -> bool:
+    """「洗澡换到城南那家了」: what was told of an animal, of which nobody is named."""
+    return before.owner in ANIMALS and clause.owner == SELF and "我" not in clause.text
+
+
+def _takes_back(clause: Clause, before: Clause) -> bool:
+    if takes_topic(clause.text, before.text) or undoes(clause.text, before.text):
+        return True
+    if clause.owner != SELF and takes_topic(as_oneself(clause.text), as_oneself(before.text)):
+        return True
+    slot = ends_slot_of_number(clause.text)
+    return bool(slot) and any(claim.slot == slot for claim in before.claims)
 
 
 def _has_attribute(clause: Clause) -> bool:
@@ -154,63 +178,21 @@ def _differ(mine: Claim, theirs: Claim) -> bool:
     a, b = mine.value, theirs.value
     if a == b:
         return False
+    if (
+        min(len(a), len(b)) >= _LAST_DIGITS
+        and a.isdigit()
+        and b.isdigit()
+        and (a.endswith(b) or b.endswith(a))
+    ):
+        return False
     if mine.slot.startswith("state:") or _PROVEN.fullmatch(a) or _PROVEN.fullmatch(b):
         return True
     return not (a in b or b in a or _squeezed(a) == _squeezed(b))
 
 
+_LAST_DIGITS = 4
+"""「尾号5678」 tells the same number."""
+
+
 def _squeezed(value: str) -> str:
     return re.sub(r"[省市区县镇乡村的\s]", "", value)
-
-
-def _ends(stance: Stance, before: Clause) -> bool:
-    if not stance.holds and any(
-        _names(stance.object, claim.value) and stance.verb in ("any", "do", "like") for claim in before.claims
-    ):
-        return True
-    if any(_is_opposite(stance, each) for each in before.stances):
-        return True
-    return not stance.holds and _is_named(stance, before)
-
-
-def _names(word: str, value: str) -> bool:
-    """One character alone stands in too many words."""
-    return word == value or (len(word) > 1 and word in value)
-
-
-def _is_named(stance: Stance, before: Clause) -> bool:
-    """What is no more stands in a clause that says it was, or would be."""
-    is_word = len(stance.object) > 1 or stance.object in _PETS
-    place = before.text.find(stance.object) if is_word else -1
-    if place < 0:
-        return False
-    is_had = before.owner in ANIMALS
-    is_event = is_had or bool(event_in(stance.object) and times_in(before.text[:place]))
-    if not (is_event or _GOVERNS.search(before.text[:place] or before.text)):
-        return False
-    if any(not each.holds for each in before.stances) and stance.word != DONE:
-        return False
-    end = place + len(stance.object)
-    return not _SOMETHING_ELSE.match(before.text[end:]) and stance.verb in _POOLED
-
-
-def _is_opposite(mine: Stance, theirs: Stance) -> bool:
-    if mine.holds == theirs.holds or not _is_same_kind(mine, theirs):
-        return False
-    if len(mine.object) == 1 and mine.object not in _THINGS:
-        return mine.object == theirs.object
-    if mine.holds:
-        return mine.object == theirs.object or mine.object.endswith(theirs.object)
-    return mine.object == theirs.object or (
-        theirs.object.endswith(mine.object)
-        or (
-            theirs.object.startswith(mine.object)
-            and not _SOMETHING_ELSE.match(theirs.object[len(mine.object) :])
-        )
-    )
-
-
-def _is_same_kind(mine: Stance, theirs: Stance) -> bool:
-    if "养" in (mine.word[:1], theirs.word[:1]) and "eat" in (mine.verb, theirs.verb):
-        return False
-    return mine.verb == theirs.verb or (mine.verb in _POOLED and theirs.verb in _POOLED)

@@ -22,6 +22,8 @@ _ONLY_TIME = re.compile(
     r"(?:[今明后昨前上下这每]?个?(?:[天年月周晚]|周末|星期)|[年月周]底|[早中晚]上|[上下]午|[0-9]+[点月日号])+"
 )
 """Two things may happen at one time."""
+_PLATFORMS = frozenset({"微信", "手机", "支付宝", "抖音", "淘宝", "电脑", "公司", "学校"})
+"""Much is told of each: two things said of one needn't be the same thing."""
 _QUALIFIES = re.compile(
     r"公司|单位|家里|老家|学校|收货|左|右|大|小|备用|工作|私人|爸|妈|老婆|老公|儿|女|哥|姐|弟|妹|朋友|同事|上衣|裤"
     r"|鞋|早|中|晚|狗|猫"
@@ -40,7 +42,7 @@ _TO_ANOTHER = re.compile(
 )
 _FROM = re.compile(
     r"(?:从|由|把|将)(?:原来的?)?(?P<a>[^,.;!?]{1,16}?)(?:的)?(?:改|换|调|搬|变|转|升|降|涨|推迟|提前"
-    r"|挪)[^,.;!?]{0,3}?(?:成|到|为|去|至)(?P<v>[^,.;!?]{1,30})"
+    r"|挪|接|迁|移)[^,.;!?]{0,3}?(?:成|到|为|去|至|回|进)(?P<v>[^,.;!?]{1,30})"
 )
 _NOT_BUT = re.compile(
     r"不是(?P<a>[^,.;!?]{1,16}?)(?:了)?[,.;]?(?:而|应该|现在)?(?:是|改成|换成)(?P<v>[^,.;!?]{1,30})"
@@ -50,6 +52,7 @@ _SHARED_NAMES = frozenset(
 )
 """Many things have one: the words before it tell whose."""
 _OF_THE_WORLD = re.compile(r"价格|系统|版本|天气|气温|股价|油价|房价|利率|汇率|你们|平台|页面|活动")
+_NAME_TAIL = re.compile(r"(?:我们?|那边|这边|现在|以后|也|就|都|已经|最近|后来|干脆|给|时间)+$")
 _NAME_LEAD = re.compile(
     r"^(?:我们?|俺|本人|把|将|的|那个?|这个?|之前|以前|原来|上次|说的?|家|现在|最近|今天|刚刚|已经|帮我|麻烦)+"
 )
@@ -69,7 +72,7 @@ def differs_in_value(new: str, old: str) -> bool:
     alike = a[:start] + (a[len(a) - end :] if end else "")
     if not mine or not theirs or max(len(mine), len(theirs)) > LONGEST_PART or len(alike) < LEAST_SHARED:
         return False
-    if _ONLY_TIME.fullmatch(alike):
+    if _ONLY_TIME.fullmatch(alike) or alike in _PLATFORMS:
         return False
     if _QUALIFIES.search(mine) or _QUALIFIES.search(theirs):
         return False
@@ -99,7 +102,7 @@ def names_change(new: str, old: str) -> bool:
     found = _NAMED.search(new) or _TO_ANOTHER.search(new)
     if found is None:
         return False
-    name = _NAME_LEAD.sub("", found["n"])
+    name = _NAME_TAIL.sub("", _NAME_LEAD.sub("", found["n"]))
     place = old.find(name) if len(name) > 1 else -1
     if place < 0 or found["v"] in old:
         return False

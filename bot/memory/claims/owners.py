@@ -50,9 +50,15 @@ _KIN = {
     "邻居": "邻居|隔壁|楼上|楼下|对门",
     "房东": "房东",
     "客户": "客户",
-    "猫": "猫咪?|小猫|大橘|橘猫|布偶|英短",
-    "狗": "狗狗?|小狗|金毛|泰迪|柯基|拉布拉多",
-    "宠物": "兔子|仓鼠|鹦鹉|乌龟|宠物|金鱼|锦鲤|龙猫|荷兰猪|豚鼠",
+    "猫": (
+        "猫咪?|小猫|大橘|橘猫|橘白猫?|布偶猫?|英短|美短|狸花猫?|蓝猫|三花猫?|加菲猫?|暹罗猫?|缅因猫?|无毛猫"
+        "|奶牛猫|波斯猫|猫粮|猫砂"
+    ),
+    "狗": (
+        "狗狗?|小狗|金毛|泰迪|柯基|拉布拉多|哈士奇|二哈|边牧|比熊|萨摩耶?|柴犬|法斗|雪纳瑞|博美|吉娃娃"
+        "|德牧|贵宾犬?|巴哥|阿拉斯加|秋田犬?|马尔济斯|土狗|田园犬|狗粮"
+    ),
+    "宠物": "兔子|仓鼠|鹦鹉|乌龟|宠物|金鱼|锦鲤|龙猫|荷兰猪|豚鼠|孔雀鱼|热带鱼|八哥|文鸟|刺猬|守宫|蜥蜴|小鸟",
 }
 _WORDS = sorted(
     ((word, owner) for owner, words in _KIN.items() for word in words.split("|")),
@@ -64,8 +70,8 @@ OTHERS = "?"
 _MINE = r"(?:(?:我们?|俺|咱们?|本人)(?:的|家的?|们家的?)?)?"
 _SUBJECT = re.compile(
     rf"^(?:(?:以后|现在|最近|今年|目前|其实|平时|还有|另外|帮|给|替|为|跟|和|要给|想给|要帮|想帮|我给|我帮|我替"
-    rf"|我想给|我要给)*){_MINE}"
-    rf"(?P<who>{_ANY})(?![店包砂粮毛])"
+    rf"|我想给|我要给|我?把|我?将)*){_MINE}"
+    rf"(?P<who>{_ANY})(?![店包砂粮毛]|(?:[那这]边|的事)我)"
 )
 _POSSESSED = re.compile(rf"(?P<who>{_ANY})的")
 _SPEAKER = re.compile(r"^(?:以后|现在|最近|今年|目前|其实|平时)?(?:我|俺|本人|咱)")
@@ -85,6 +91,11 @@ def owner_of(clause: str, before: str = SELF) -> str:
     if _SPEAKER.match(clause):
         return SELF
     return f"{OTHERS}{clause[:3]}" if names_somebody(clause) else before
+
+
+def as_oneself(clause: str) -> str:
+    """A clause about somebody of the person's as if they said it of themselves."""
+    return _SUBJECT.sub("我", clause, count=1)
 
 
 _HAD = re.compile(

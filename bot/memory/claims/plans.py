@@ -7,15 +7,15 @@ names nothing.
 import re
 
 _PLAN = re.compile(
-    r"打算|计划|准备|想(?:去|要|买|学|换|考|报|办|请)|要(?:去|来|回|考|参加|办|搬|买|飞|请|跟|和|带|做|开|上|交|出)|约(?:了|好|的|在)"
+    r"打算|计划|准备|想(?:去|要|买|学|换|考|报|办|请|把|养|装)|要(?:去|来|回|考|参加|办|搬|买|飞|请|跟|和|带|做|开|上|交|出|换|装|学|报|养|把|结婚)|约(?:了|好|的|在)"
     r"|订(?:了|好|的)|定(?:了|好|在)|报(?:了|名)|预约|安排|下(?:个?月|周|个?星期|学期)|明[天年晚早]|后天|今晚|周[一二三四五六日天末1-7]|月底|年底"
     r"|国庆|五一|元旦|春节|过年|暑假|寒假|中秋|端午|清明|[0-9]+[月号日点]"
 )
 _OFF = re.compile(
-    r"(?P<whole>取消|泡汤|黄了|作废|弃权|放弃|退了|退掉|退票|搁置|放(?:一)?放|缓(?:一)?缓|推迟|延[后期]|改期|改签|改天|落空|搁浅|鸽了|计划有变|作罢|告吹"
+    r"(?P<whole>取消|泡汤|黄了|退订|没(?:批|抢到|买到|订到|约上|约到|申请(?:到|下来)|赶上)|被?(?:拒|驳回)了|推到|推了|挪到|调(?:整)?到|放下了|半途而废|退(?:了)?学费|作废|弃权|放弃|退了|退掉|退票|搁置|放(?:一)?放|缓(?:一)?缓|推迟|延[后期]|改期|改签|改天|落空|搁浅|鸽了|计划有变|作罢|告吹"
     r"|太[^,]{1,4},(?:还是|就|改|换|决定|我们?)*去|没戏|算了|变卦|改(?:去|成|到|约|在|道|为|吃|看|买|学|坐|飞|回|订|报|办|签)|换(?:成|到|个)|先不"
     r"|决定不|打消|推掉|辞掉|吹了|不算数|不作数|没(?:能|去|办|买|走|约|考|学|看|来|回|吃)?成)"
-    r"|延毕|(?P<verb>[\u4e00-\u9fff])(?:加)?不(?:成|了|上|起|动)了?"
+    r"|延毕|(?P<verb>[\u4e00-\u9fff])(?:加)?不(?:成|了|上|起|动|去|来|到)了?"
     r"|不(?:打算|准备|想|能|用|要|再|会)*(?P<verb2>[\u4e00-\u9fff])(?:加)?[^,.]{0,8}了"
     r"|没(?P<verb3>去|办|买|走|约|考|学|看|来|回|搬|换|结|养)(?:了)?(?=$|[,.;!])"
 )
@@ -31,6 +31,13 @@ _ANY_VERB = frozenset("去办做搞参走")
 """Of whatever was planned."""
 _COMMON = frozenset("去来要想用买吃看开是有在到会能对好知过得行说问等")
 """Said of many things: alone they don't tell which plan is off."""
+_BOOKED = re.compile(r"[票课房餐]")
+_ENDING = re.compile(r"(?<=[房车票裙裤鞋])子")
+"""「房子不买了」 after 「打算买房」."""
+_OF_SOMETHING = re.compile(
+    r"[^,的]{1,6}的(?!行程|计划|安排|打算|事|约|[机车船门]?票|酒店|房|课|团|活动|旅行|会)(?=[^,的]{1,6}(?:取消|推|改|退|黄|挪|延))"
+)
+"""「酒店的早餐取消了」 is of the breakfast."""
 _WORD = re.compile(r"[a-z0-9]{2,}|[\u4e00-\u9fff]+")
 _FRAME = re.compile(
     r"打算|计划|准备|想要?|要|安排|预约|约好?|订好?|定好?|报名|参加|我们?|咱们?|一起|跟|和|了|的|在|去|来|回|到|个|一下|现在|已经|不|没|吧|啊"
@@ -47,7 +54,7 @@ def is_off(new: str, old: str) -> bool:
     """`new`: a whole message in its form, `old`: an earlier clause, both of one owner."""
     if _PLAN.search(old) is None:
         return False
-    new, old = (text.replace("会议", "开会") for text in (new, old))
+    new, old = (_ENDING.sub("", text.replace("会议", "开会")) for text in (_OF_SOMETHING.sub("", new), old))
     if _GOES_ELSEWHERE.match(new) and "去" in old:
         return True
     for found in _THING.finditer(new):
@@ -58,7 +65,9 @@ def is_off(new: str, old: str) -> bool:
     for found in _OFF.finditer(new):
         verb = found["verb"] or found["verb2"] or found["verb3"]
         if verb is None:
-            if shared:
+            if shared or (
+                times and _BOOKED.search(new) and set(_BOOKED.findall(new)) & set(_BOOKED.findall(old))
+            ):
                 return True
         elif (
             (verb in old and (shared or times or (verb not in _COMMON and _is_alone(new, found.start()))))

@@ -12,6 +12,7 @@ from bot.memory.claims.carrying import carried
 from bot.memory.claims.claim import SELF, Claim, form
 from bot.memory.claims.dates import event_in, find_dates, times_in
 from bot.memory.claims.owners import owner_of, who_is_named
+from bot.memory.claims.roles import OF_ROLES, find_roles
 from bot.memory.claims.stances import Stance, find_stances
 from bot.memory.claims.states import find_states
 from bot.memory.clauses import clauses_of, without_lead
@@ -31,16 +32,20 @@ LONGEST_CLAUSE = 120
 _CORRECTION = re.compile(r"(不是[^，,。！!？?]{1,16})[，,]\s*(?:而|应该|其实)?是")
 """「不是12号，是21号」 is one claim."""
 _PAST = re.compile(
-    r"以前|曾经?|过去|原来|原先|从前|小时候|当年|当时|那时|年轻时|之前(?!的|那)|[0-9]年前|去年(?!.*(?:起|开始))"
+    r"以前|曾经?|(?<![挺熬撑扛])过去|原来|原先|从前|小时候|当年|当时|那时|年轻时|之前(?!的|那)|[0-9]年前|去年(?!.*(?:起|开始))"
     r"|大学时|读书时|上学时"
 )
-_STILL = re.compile(r"现在|改|换|不再|已经|如今|目前|了$|开始")
+_STILL = re.compile(r"现在|改|换|不再|已经|如今|目前|了$|开始|[离结]的婚")
 _PLANNED = re.compile(
     r"打算|计划|准备(?!好)|想(?!要|到|吃|喝)|可能|也许|或许|考虑|希望|梦想|以后想|将来|下个?月|下周|明年|后年|快要"
     r"|马上|即将|(?<!现在)要(?:被|搬|换|去|跳|转|升|结婚|退休|生)|会不会|如果|要是"
 )
+_SUPPOSED = re.compile(
+    r"(?<![不没别])(?:打算|准备(?!好)|考虑|可能|也许|或许|说不定|希望|如果|要是|迟早|恨不得|会不会)|(?<![不没别])想(?!要|到|吃|喝|起|来|去|学|看|玩)"
+)
+"""Whoever may yet do it hasn't ended anything."""
 CHANGE = re.compile(
-    r"改[成到为用喝吃在了]?|换[成到了个]?|变[成为了]|不再|现在|如今|目前|搬|更新|更改|更正|调整|推迟|提前|延[后期到]|调[到成]"
+    r"改[成到为用喝吃在了]?|换[成到了个]?|变[成为了]|迁|不再|现在|如今|目前|搬|更新|更改|更正|调整|推迟|提前|延[后期到]|调[到成]"
     r"|挪|以后|今后|从今|最新|已经|不是.{1,10}(?:是|了)|记错|说错|写错|打错|纠正|其实是|应该是|涨|升|降|转|跳槽"
 )
 
@@ -108,6 +113,9 @@ def _clause(said: str, owner: str, event: str, whole: str) -> Clause:
         )
         for slot, value in found
     ]
+    if is_open:
+        whose = SELF if owner in OF_ROLES else owner
+        claims += [Claim(owner=whose, slot=slot, value=value) for slot, value in find_roles(said)]
     if not is_past:
         claims += [
             Claim(owner=owner, slot=slot, value=value, needs_change=several)
@@ -118,7 +126,11 @@ def _clause(said: str, owner: str, event: str, whole: str) -> Clause:
         owner=owner,
         claims=tuple(claims),
         # What was planned is taken back by the way; what is only planned is no stance.
-        stances=tuple(each for each in find_stances(said) if is_open or not (is_past or each.holds)),
+        stances=tuple(
+            each
+            for each in find_stances(said)
+            if is_open or not (is_past or each.holds or _SUPPOSED.search(said))
+        ),
         is_open=is_open,
         is_past=is_past,
     )

@@ -8,6 +8,8 @@ import re
 from functools import cache
 from importlib.resources import files
 
+from bot.memory.claims.exceptions import is_for_once
+
 _ADDS = re.compile(r"也(?!不|没)|还(?!是|没|不|清|完)|另外|同时|打算|计划|准备|想(?!开)|可能|如果")
 _NONE = "none"
 """Its topic is what the earlier clause says there is none of."""
@@ -31,7 +33,7 @@ _OF_COUPLE = frozenset({"dating", "married"})
 
 def takes_topic(new: str, old: str) -> bool:
     """Both are clauses in their form, of the same owner; `old` was not past when it was said."""
-    if _ADDS.search(new):
+    if _ADDS.search(new) or is_for_once(new):
         return False
     named = _NAMED.match(new)
     if named is not None and not _ANY.search(named["o"]) and set(named["o"]).isdisjoint(old):
@@ -41,9 +43,33 @@ def takes_topic(new: str, old: str) -> bool:
         later = after.search(new) if earlier is not None else None
         if earlier is None or later is None or not _is_of_one_thing(earlier, later):
             continue
+        if topic == "job" and _NO_JOB.search(old):
+            continue
+        if topic in _PARTED and _is_of_other_part(topic, new, old):
+            continue
         if topic != _NONE or _is_lacked(new, old):
             return True
     return False
+
+
+_PARTS = re.compile(
+    r"嗓|喉|腰|膝|肩|背|鼻|牙|耳|脚|腿|手(?!术|机)|腕|眼|脖|颈|胃|肠|肝|肾|肺|心脏|头(?!孢)|皮肤|血压|血糖|血脂|尿酸|甲状腺|睡|眠|敏|感冒|烧|咳|湿疹|痘|痛风|便秘|贫血"
+)
+_NO_JOB = re.compile(
+    r"(?:骑|坐|开|拼|打|走|挤|乘|搭)[^,]{0,5}上班|上班[^,]{0,3}(?:骑|坐|开|走|打|路|通勤|要|得|时间)|学[^,]{1,4}的$|换工作|找到工作|转(?:做|行|岗)|不[做干考]|班当|视频|定做"
+)
+"""How they get there, what they learnt, what has ended: no work that another takes the place of."""
+_MEALS = re.compile(r"[早午中晚夜]")
+_PARTED = {"ill": _PARTS, "meal": _MEALS, "runs": _MEALS}
+_SAME_PARTS = {"喉": "嗓", "睡": "眠", "颈": "脖", "午": "中", "夜": "晚"}
+
+
+def _is_of_other_part(topic: str, new: str, old: str) -> bool:
+    """Both name what is ill, or which meal, and nothing of it is the same."""
+    mine, theirs = (
+        {_SAME_PARTS.get(each, each) for each in _PARTED[topic].findall(text)} for text in (new, old)
+    )
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 def _is_of_one_thing(earlier: re.Match[str], later: re.Match[str]) -> bool:
