@@ -5,11 +5,13 @@ now.
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from bot.memory.claims.exceptions import is_for_once
 
+_LATELY = 64
+"""Clauses, each of which is held against every memory of its person."""
 _ADDS = re.compile(r"也(?!不|没)|还(?!是|没|不|清|完)|另外|同时|打算|计划|准备|想(?!开)|可能|如果")
 _NONE = "none"
 """Its topic is what the earlier clause says there is none of."""
@@ -23,9 +25,7 @@ _ANY = re.compile(r"病|睡眠|血糖|血压|药|现在|已经|都|终于|身体
 
 def ends_couple(new: str, old: str) -> bool:
     """Of the one or of the other: 「跟阿强分了」 after 「我男朋友叫阿强」."""
-    return any(
-        topic in _OF_COUPLE and before.search(old) and after.search(new) for topic, before, after in _topics()
-    )
+    return any(topic in _OF_COUPLE and before.search(old) for topic, before, _ in _told(new))
 
 
 _OF_COUPLE = frozenset({"dating", "married"})
@@ -38,10 +38,9 @@ def takes_topic(new: str, old: str) -> bool:
     named = _NAMED.match(new)
     if named is not None and not _ANY.search(named["o"]) and set(named["o"]).isdisjoint(old):
         return False
-    for topic, before, after in _topics():
+    for topic, before, later in _told(new):
         earlier = before.search(old)
-        later = after.search(new) if earlier is not None else None
-        if earlier is None or later is None or not _is_of_one_thing(earlier, later):
+        if earlier is None or not _is_of_one_thing(earlier, later):
             continue
         if topic == "job" and _NO_JOB.search(old):
             continue
@@ -81,6 +80,13 @@ def _is_of_one_thing(earlier: re.Match[str], later: re.Match[str]) -> bool:
 def _is_lacked(new: str, old: str) -> bool:
     found = _LACKED.search(old)
     return found is not None and len(found[1]) > 1 and found[1] in new
+
+
+@lru_cache(_LATELY)
+def _told(new: str) -> tuple[tuple[str, re.Pattern[str], re.Match[str]], ...]:
+    """Of what a clause tells: the topic, how an earlier one speaks of it, and what was found."""
+    told = ((topic, before, after.search(new)) for topic, before, after in _topics())
+    return tuple((topic, before, later) for topic, before, later in told if later is not None)
 
 
 @cache
