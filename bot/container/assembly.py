@@ -150,7 +150,9 @@ class Assembly:
                 log=stores.turn_log,
                 budget_tokens=settings.memory.recall_budget_tokens,
             ),
-            retrieval=Retrieval(stores.passages, FaissFlat, self.models.embedder, self.catalogue),
+            retrieval=Retrieval(
+                stores.passages, FaissFlat, self.models.embedder, self.catalogue, self.models.tokens
+            ),
             knowledge_k=settings.knowledge.k,
             embedder=self.models.embedder,
             answerer=self._answerer(),

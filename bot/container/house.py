@@ -197,7 +197,7 @@ class House:
 
     @property
     def ingest(self) -> Ingest:
-        return Ingest(self.stores.passages, self.models.embedder)
+        return Ingest(self.stores.passages, self.models.embedder, self.models.tokens)
 
     def prepare(self) -> None:
         """Migrate the database before anything is served, so that a refusal is said in words and stops

@@ -8,6 +8,7 @@ from bot.llm.deadline import DeadlineEmbedder
 from bot.llm.nano_embedder import NanoEmbedder, make_nano_embedder
 from bot.llm.openai_chat import OpenAiChat
 from bot.llm.openai_embedder import OpenAiEmbedder
+from bot.llm.token_embedder import E5TokenEmbedder, make_token_embedder
 from bot.metering import MeteredChat, WatchedEmbedder
 from bot.metrics import Metrics
 from bot.settings import Settings
@@ -37,6 +38,10 @@ class Models:
             )
         else:
             self._engine = make_nano_embedder()
+        self.tokens: E5TokenEmbedder | None = None
+        """Only beside the built-in embedder: one that was chosen knows better."""
+        if isinstance(self._engine, NanoEmbedder):
+            self.tokens = make_token_embedder()
         self.embedder: WatchedEmbedder | None = None
         if self._engine is not None:
             self.embedder = WatchedEmbedder(DeadlineEmbedder(self._engine, embedding.deadline_seconds))
@@ -58,7 +63,7 @@ class Models:
                 self.embedder.is_away = True
 
     async def close(self) -> None:
-        for model in (self.chat_client, self._vision_client, self._memory_client, self._engine):
+        for model in (self.chat_client, self._vision_client, self._memory_client, self._engine, self.tokens):
             if model is not None:
                 await model.close()
 

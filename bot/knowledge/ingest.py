@@ -15,7 +15,7 @@ import numpy as np
 from bot.conversation.errors import EmbedderUnavailable, RejectedInput
 from bot.conversation.ports import Embedder, Matrix
 from bot.knowledge.passage import NewPassage
-from bot.knowledge.ports import PassageStore, StoredDocument
+from bot.knowledge.ports import PassageStore, PassageTokens, StoredDocument, TokenEmbedder, TokenMatrix
 from bot.knowledge.splitting import decode, searchable_text, split
 
 MARKDOWN_SUFFIXES = (".md", ".markdown")
@@ -26,7 +26,7 @@ _SPLITTING_VERSION = 2
 _LIMIT_BYTES = 20 * 1024 * 1024
 """A larger text is a log or a mistake: it would be 20,000 passages, hours of embedding."""
 _BATCH = 8
-"""Passages embedded at a time: 8 × 400 characters take ~4 s on one core, so progress is seen moving."""
+"""Passages embedded at a time: 8 × 400 characters take ~7 s on one core, so progress is seen moving."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +55,13 @@ class _Document:
 class Ingest:
     """Reads, cuts, embeds and stores documents."""
 
-    def __init__(self, store: PassageStore, embedder: Embedder | None) -> None:
-        """Without an embedder passages are stored without vectors."""
+    def __init__(
+        self, store: PassageStore, embedder: Embedder | None, tokens: TokenEmbedder | None = None
+    ) -> None:
+        """Without an embedder passages are stored without vectors. `tokens`: makes those that rank closely."""
         self._store = store
         self._embedder = embedder
+        self._tokens = tokens
 
     async def ingest(
         self,
@@ -116,11 +119,11 @@ class Ingest:
         is_embedding = self._embedder is not None
         on_progress(done, total)
         for document in documents:
-            vectors = None
+            vectors = tokens = None
             if is_embedding:
                 start = done
                 try:
-                    vectors = await self._embed(
+                    vectors, tokens = await self._embed(
                         document.passages, lambda count, start=start: on_progress(start + count, total)
                     )
                 except EmbedderUnavailable:
@@ -129,29 +132,44 @@ class Ingest:
             if vectors is None:
                 without_vectors += len(document.passages)
             model_id = self._embedder.model_id if self._embedder is not None and vectors is not None else ""
+            digest = _digest(document.digest, model_id, tokens.model_id if tokens is not None else "")
             await self._store.replace_document(
-                document.name, f"{document.digest}:{model_id}", document.passages, vectors, model_id, app_id
+                document.name, digest, document.passages, vectors, model_id, app_id, tokens
             )
             done += len(document.passages)
             on_progress(done, total)
         return without_vectors
 
-    async def _embed(self, passages: Sequence[NewPassage], on_count: Callable[[int], None]) -> Matrix:
+    async def _embed(
+        self, passages: Sequence[NewPassage], on_count: Callable[[int], None]
+    ) -> tuple[Matrix, PassageTokens | None]:
         assert self._embedder is not None
         parts = [np.zeros((0, self._embedder.dimension), np.float32)]
+        matrices: list[TokenMatrix] = []
         for start in range(0, len(passages), _BATCH):
-            batch = passages[start : start + _BATCH]
-            parts.append(
-                await self._embedder.embed_passages([searchable_text(p.heading, p.text) for p in batch])
-            )
+            batch = [searchable_text(each.heading, each.text) for each in passages[start : start + _BATCH]]
+            parts.append(await self._embedder.embed_passages(batch))
+            if self._tokens is not None:
+                matrices += await self._tokens.embed_passages(batch)
             on_count(start + len(batch))
-        return np.concatenate(parts)
+        tokens = None
+        if self._tokens is not None:
+            tokens = PassageTokens(model_id=self._tokens.model_id, matrices=matrices)
+        return np.concatenate(parts), tokens
 
     def _is_stored(self, digest: str, stored: StoredDocument | None) -> bool:
         """Whether the stored document has this content, and vectors as good as we could make."""
         if stored is None or not stored.digest.startswith(f"{digest}:"):
             return False
-        return self._embedder is None or stored.digest == f"{digest}:{self._embedder.model_id}"
+        if self._embedder is None:
+            return True
+        tokens_id = self._tokens.model_id if self._tokens is not None else ""
+        return stored.digest == _digest(digest, self._embedder.model_id, tokens_id)
+
+
+def _digest(content: str, model_id: str, tokens_id: str) -> str:
+    """What tells whether a document must be stored anew."""
+    return ":".join(filter(None, (f"{content}:{model_id}", tokens_id)))
 
 
 def _owned(app_id: str) -> str:

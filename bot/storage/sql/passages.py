@@ -5,7 +5,7 @@ Invariant: a document is replaced whole or not at all, and each change of any do
 
 import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from sqlalchemy import bindparam, delete, select
@@ -13,10 +13,11 @@ from sqlalchemy import bindparam, delete, select
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.ports import Clock, Matrix
 from bot.knowledge.passage import NewPassage, Passage
-from bot.knowledge.ports import PassageSheet, StoredDocument
+from bot.knowledge.ports import PassageSheet, PassageTokens, StoredDocument, TokenMatrix
 from bot.storage.sql.database import Database
 from bot.storage.sql.passage_vectors import STAMP, are_stale, raise_version
-from bot.storage.sql.schema import document, passage, stamp, to_ms
+from bot.storage.sql.schema import document, passage, passage_tokens, stamp, to_ms
+from bot.storage.sql.shelves import as_list, listed
 from bot.storage.sql.statements import Row, Statement, insert_into
 
 _VERSION = Statement(select(stamp.c.value).where(stamp.c.name == STAMP))
@@ -35,6 +36,15 @@ _INSERT_PASSAGE = Statement(
         "coming_model",
         "coming_vector",
     )
+)
+_INSERT_TOKENS = Statement(insert_into(passage_tokens, "passage_id", "model", "dimension", "vectors"))
+_TOKENS = Statement(
+    select(passage_tokens.c.passage_id, passage_tokens.c.dimension, passage_tokens.c.vectors).where(
+        passage_tokens.c.model == bindparam("model"), passage_tokens.c.passage_id.in_(listed("ids"))
+    )
+)
+_IDS = Statement(
+    select(passage.c.id).where(passage.c.document_id == bindparam("document")).order_by(passage.c.position)
 )
 _PASSAGES = Statement(
     select(passage.c.id, document.c.name, passage.c.heading, passage.c.text, document.c.app_id)
@@ -82,6 +92,7 @@ class SqlPassages:
         vectors: Matrix | None,
         model_id: str,
         app_id: str = "",
+        tokens: PassageTokens | None = None,
     ) -> None:
         """See `PassageStore`. Without vectors the passages are found by keyword.
 
@@ -111,9 +122,28 @@ class SqlPassages:
                     for position, each in enumerate(passages)
                 ],
             )
+            if tokens is not None:
+                _insert_tokens(connection, document_id, tokens)
             raise_version(connection)
 
         await self._database.write(replace)
+
+    async def passage_tokens(self, ids: Sequence[int], model_id: str) -> Mapping[int, TokenMatrix]:
+        rows = await self._database.read(_TOKENS, model=model_id, ids=as_list(ids))
+        return {row[0]: np.frombuffer(row[2], np.int8).reshape(-1, row[1]) for row in rows}
+
+
+def _insert_tokens(connection: sqlite3.Connection, document_id: int | None, tokens: PassageTokens) -> None:
+    ids = [row[0] for row in _IDS.rows(connection, document=document_id)]
+    connection.executemany(
+        _INSERT_TOKENS.text,
+        [
+            _INSERT_TOKENS.bind(
+                passage_id=each, model=tokens.model_id, dimension=matrix.shape[1], vectors=matrix.tobytes()
+            )
+            for each, matrix in zip(ids, tokens.matrices, strict=True)
+        ],
+    )
 
 
 def _sheet(version: int, passages: Sequence[Row], vectors: Sequence[Row], dimension: int) -> PassageSheet:

@@ -244,6 +244,21 @@ passage = Table(
     sqlite_autoincrement=True,
 )
 
+passage_tokens = Table(
+    "passage_tokens",
+    metadata,
+    Column(
+        "passage_id",
+        Integer,
+        ForeignKey("passage.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("model", Text, nullable=False),
+    Column("dimension", Integer, nullable=False),
+    Column("vectors", LargeBinary, nullable=False),  # (n, d) int8
+)
+
 stamp = Table(
     "stamp",
     metadata,
