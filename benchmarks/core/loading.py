@@ -1,6 +1,6 @@
 """Loading a person's vectors from SQLite: packed segments beside one row a vector.
 
-Invariant: both are read by the same readers in one snapshot, from one file, into ids, times and one matrix;
+Invariant: both are read by the loop's own connection, in one snapshot each, from one file, into ids, times and one matrix;
 the memories of many people came in turn, as they do in life.
 """
 
@@ -58,11 +58,13 @@ async def measure(folder: Path, progress: Progress) -> list[Figure]:
             progress(f"第 {number + 1}/{ROUNDS} 轮")
             ours.append(await _round([partial(_sheet, population, each) for each in people]))
             rows.append(
-                await _round([partial(database.view, partial(_load_rows, shelf=shelf)) for shelf in shelves])
+                await _round(
+                    [partial(database.glance, partial(_load_rows, shelf=shelf)) for shelf in shelves]
+                )
             )
         for account, shelf in zip(people, shelves, strict=True):
             sheet = await _sheet(population, account)
-            peer = await database.view(partial(_load_rows, shelf=shelf))
+            peer = await database.glance(partial(_load_rows, shelf=shelf))
             assert (peer.fact_ids == sheet.fact_ids).all() and (peer.matrix == sheet.matrix).all()
     return _figures(ours, rows)
 
@@ -86,7 +88,7 @@ def _figures(ours: Sequence[float], rows: Sequence[float]) -> list[Figure]:
     times = median_ratio(rows, ours)
     goal = at_least(times, GOAL)
     what = (
-        f"{MEMORIES} 条、{DIMENSION} 维，从 SQLite 读成编号、时间和矩阵；同一个读连接、一个快照；"
+        f"{MEMORIES} 条、{DIMENSION} 维，从 SQLite 读成编号、时间和矩阵；同一个读连接、各一个快照，都不经过线程；"
         f"{PEOPLE} 个人的记忆交错存入；对照每条向量一行"
     )
     return [

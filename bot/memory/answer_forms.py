@@ -17,8 +17,6 @@ class Form(StrEnum):
     WHERE = "where"
 
 
-_NUMERAL = r"[0-9零一二两三四五六七八九十]"
-
 _ASKED: Mapping[Form, re.Pattern[str]] = {
     Form.CODE: re.compile(
         r"[编单账卡会电座车牌机序手尾型班][号码]|号码|密码|口令|验证码|uid|(?<!几)号是|哪个号|(?<![几尺多])号$|[流片]号"
@@ -30,13 +28,19 @@ _ASKED: Mapping[Form, re.Pattern[str]] = {
     ),
     Form.WHERE: re.compile(r"哪[儿里边]|地址|什么地方|何处|哪个(?:城市|区|小区|地方|教室)|[往到送住寄]哪"),
 }
-_TOLD: Mapping[Form, re.Pattern[str]] = {
-    Form.CODE: re.compile(r"(?=[a-z0-9\-]*[0-9])[a-z0-9\-]{4,}", re.IGNORECASE),
-    Form.WHEN: re.compile(
-        rf"[0-9]{{1,4}}[年月日号点]|{_NUMERAL}[月号日点]|周[一二三四五六日天末]|星期|礼拜|[上下中]午|[早晚]上"
+_TOLD: Mapping[Form, tuple[tuple[str, ...], str]] = {
+    Form.CODE: ((), r"(?=[a-z0-9\-]*[0-9])[a-z0-9\-]{4,}"),
+    Form.WHEN: (
+        (
+            *(f"{number}{unit}" for number in "零一二两三四五六七八九十" for unit in "月号日点"),
+            *(f"周{day}" for day in "一二三四五六日天末"),
+            *("星期", "礼拜", "上午", "下午", "中午", "早上", "晚上"),
+        ),
+        r"[0-9][年月日号点]",
     ),
-    Form.WHERE: re.compile(r"[路街巷号楼栋室区市县镇村城店园苑座]|地址|住|寄|送到|在"),
+    Form.WHERE: (("地址", "送到", *"路街巷号楼栋室区市县镇村城店园苑座住寄在"), ""),
 }
+"""Words, and a pattern of what is none."""
 
 
 def forms_asked(question: str) -> frozenset[Form]:
@@ -44,5 +48,12 @@ def forms_asked(question: str) -> frozenset[Form]:
     return frozenset(form for form, asks in _ASKED.items() if asks.search(question))
 
 
+def told_form(form: Form) -> tuple[tuple[str, ...], str]:
+    """What tells of an answer of this form in a memory: any of the words, or what the pattern finds. "": none."""
+    return _TOLD[form]
+
+
 def has_form(memory: str, form: Form) -> bool:
-    return _TOLD[form].search(memory) is not None
+    words, pattern = _TOLD[form]
+    has_word = any(word in memory for word in words)
+    return has_word or (pattern != "" and re.search(pattern, memory, re.IGNORECASE) is not None)

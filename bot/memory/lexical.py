@@ -4,89 +4,102 @@ Invariant: pure; made of one snapshot of the facts and never changed afterwards.
 with it: who chats adds a memory with each message, and only that is read.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.conversation.lexical import K1, B, exact_tokens
-from bot.memory.answer_forms import forms_asked, has_form
-from bot.memory.content_words import content_terms
+from bot.conversation.lexical import K1, B, exact_tokens, is_joined
+from bot.memory.answer_forms import Form, forms_asked, told_form
+from bot.memory.content_words import FUNCTION_CHARACTERS, content_terms
 from bot.memory.fact import Fact, FactKind
+from bot.memory.fact_rows import KINDS, NEVER, FactRows
 from bot.memory.normalise import searchable
 from bot.memory.searched import Codes, Hits, Part, Rows, codes_of
-from bot.memory.time_zh import Window
-from bot.memory.topics import told_pattern, topics_asked
+from bot.memory.time_zh import Window, find_times
+from bot.memory.topics import told_words, topics_asked
 
 LASTING = (FactKind.IDENTITY, FactKind.PREFERENCE)
 """Kinds that say who somebody is, whatever is asked."""
+_LASTS = np.array([kind in LASTING for kind in KINDS], np.float32)
+ENTRY_BYTES = 4_000
+"""Beside the facts: what an index without any holds."""
 SMALL_PART = 64
 """Texts. A part with fewer is made anew with each memory added: 0.3 ms."""
 MOST_LARGER = 3
 """Times as large as what is added a part may be to be made anew with it: so a person has few parts, and a memory is
 read a few times in all."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """Some facts in order."""
-
-    facts: tuple[Fact, ...]
-    ids: NDArray[np.int64]
-    part: Part
-    importance: NDArray[np.float32]
-    said_at: NDArray[np.float64]
-    last_said_at: NDArray[np.float64]
-    is_lasting: NDArray[np.float32]
-
-
 _Content: TypeAlias = tuple[list[Hits], NDArray[np.float64], NDArray[np.float64]]
 """Of a question's content terms: where they stand, their rarities and weights."""
+
+
+_Signs: TypeAlias = tuple[Codes, re.Pattern[str] | None]
+"""What tells that a memory has something: terms, and what is no term."""
 
 
 class FactIndex:
     """Words, topics and forms of facts, with their weights and times."""
 
     def __init__(self, facts: Sequence[Fact], previous: "FactIndex | None" = None) -> None:
-        """15 µs a fact that `previous` has not read already (`rows_to_read`), and 0.3 ms."""
-        self.facts = tuple(facts)
-        self.sections = _sections(self.facts, previous.sections if previous else ())
-        self.ids = np.concatenate([np.zeros(0, np.int64), *(each.ids for each in self.sections)])
+        """2 µs a fact that `previous` has not read already (`rows_to_read`), and 0.3 ms."""
+        self.facts = FactRows.of(facts)
+        self.parts = _parts(self.facts, previous)
+        self.ids = self.facts.ids
         """`(n,)`"""
-        self.importance = self._joined([each.importance for each in self.sections])
+        self.importance = self.facts.importance.astype(np.float32)
         """`(n,)`, 0 to 1."""
-        self.is_lasting = self._joined([each.is_lasting for each in self.sections])
+        self.is_lasting = _LASTS[self.facts.kinds]
         """`(n,)`: 1 for identity and preference."""
-        nothing = np.zeros(0, np.float64)
-        self.said_at = np.concatenate([nothing, *(each.said_at for each in self.sections)])
+        self.said_at = self.facts.said_at / 1e6
         """`(n,)`: seconds since the epoch, UTC."""
-        self.last_said_at = np.concatenate([nothing, *(each.last_said_at for each in self.sections)])
+        self.last_said_at = np.where(
+            self.facts.said_again_at == NEVER, self.said_at, self.facts.said_again_at / 1e6
+        )
         """`(n,)`: of what was told more than once, the last time."""
+        self.known_times = _times_of(self.ids, previous)
+        """Of `times_told`, by the fact's id."""
         self._latest: tuple[str, _Content] | None = None
-        self._by_id = np.argsort(self.ids, kind="stable")
+        self._order = None if bool((np.diff(self.ids) > 0).all()) else np.argsort(self.ids, kind="stable")
+        """Rows by id; None where they are in that order."""
+
+    def times_told(self, row: int) -> tuple[Window, ...]:
+        """The times that a fact names, as meant when it was said. Read once: a person's questions ask about the same
+        months."""
+        key = int(self.ids[row])
+        if (known := self.known_times.get(key)) is None:
+            fact = self.facts[row]
+            spans = find_times(fact.text, fact.said_at)
+            known = tuple(told for span in spans for told in (span.window, span.earlier) if told is not None)
+            self.known_times[key] = known
+        return known
+
+    @property
+    def size_bytes(self) -> int:
+        arrays = (self.importance, self.is_lasting, self.said_at, self.last_said_at)
+        parts = sum(each.size_bytes for each in self.parts)
+        return self.facts.size_bytes + parts + sum(each.nbytes for each in arrays) + ENTRY_BYTES
 
     @property
     def newest(self) -> int:
         """The highest id; 0 where there is no fact."""
         return int(self.ids.max(initial=0))
 
-    def with_added(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    def with_added(self, facts: Sequence[Fact]) -> FactRows:
         """Its facts and these, by time."""
-        added = sorted(facts, key=_by_time)
-        if not (self.facts and added) or _by_time(self.facts[-1]) <= _by_time(added[0]):
-            return (*self.facts, *added)
-        return tuple(sorted((*self.facts, *added), key=_by_time))
+        return (self.facts + facts).by_time() if len(facts) else self.facts
 
     def rows_of(self, ids: Sequence[int]) -> Rows:
         """Where the facts of these ids stand; -1 of those that aren't here."""
         asked = np.array(ids, np.int64)
         if not len(self.ids) or not len(asked):
             return np.full(len(asked), -1)
-        at = np.minimum(np.searchsorted(self.ids, asked, sorter=self._by_id), len(self.ids) - 1)
-        rows = self._by_id[at]
+        rows = np.minimum(np.searchsorted(self.ids, asked, sorter=self._order), len(self.ids) - 1)
+        rows = rows if self._order is None else self._order[rows]
         return np.where(self.ids[rows] == asked, rows, -1)
 
     def said_in(self, window: Window | None) -> Rows:
@@ -108,13 +121,13 @@ class FactIndex:
         found, rarities, _ = self._content(question)
         if not self.facts:
             return np.zeros(0, np.float32)
-        lengths = np.concatenate([each.part.lengths for each in self.sections])
+        lengths = np.concatenate([each.lengths for each in self.parts])
         mean = max(float(lengths.mean()), 1.0)
         scores: list[NDArray[np.float32]] = []
-        for section, hits in zip(self.sections, found, strict=True):
-            dampings = K1 * (1 - B + B * section.part.lengths[hits.rows] / mean)
+        for part, hits in zip(self.parts, found, strict=True):
+            dampings = K1 * (1 - B + B * part.lengths[hits.rows] / mean)
             weights = rarities[hits.terms] * hits.counts * (K1 + 1) / (hits.counts + dampings)
-            scores.append(np.bincount(hits.rows, weights, section.part.size).astype(np.float32))
+            scores.append(np.bincount(hits.rows, weights, part.size).astype(np.float32))
         return self._joined(scores)
 
     def covered(self, question: str) -> NDArray[np.float32]:
@@ -136,28 +149,30 @@ class FactIndex:
 
         A share, since a long message touches half the table, which says nothing.
         """
-        return self._share({("topic", topic): told_pattern(topic).search for topic in topics_asked(question)})
+        return self._share({topic: _signs_of(told_words(topic)) for topic in topics_asked(question)})
 
     def forms(self, question: str) -> NDArray[np.float32]:
         """`(n,)`: the share of the forms of an answer the question asks for that each fact has, 0 to 1."""
-        return self._share(
-            {form: lambda text, form=form: has_form(text, form) for form in forms_asked(question)}
-        )
+        return self._share({form: _signs_of(*told_form(form)) for form in forms_asked(question)})
 
-    def _share(self, signs: dict[object, Callable[[str], object]]) -> NDArray[np.float32]:
+    def _share(self, signs: Mapping[int | Form, _Signs]) -> NDArray[np.float32]:
         shares = np.zeros(len(self.facts), np.float32)
-        for key, has in signs.items():
-            shares += self._joined([each.part.flagged(key, has) for each in self.sections])
+        for key, (terms, pattern) in signs.items():
+            finds = None if pattern is None else pattern.search
+            start = 0
+            for part in self.parts:
+                shares[start : start + part.size] += part.flagged(key, terms, finds)
+                start += part.size
         return shares / np.float32(len(signs) or 1)
 
     def _hits(self, asked: Codes) -> list[Hits]:
-        """Of each section."""
-        return [each.part.hits(asked) for each in self.sections]
+        """Of each part."""
+        return [each.hits(asked) for each in self.parts]
 
     def _summed(self, found: Sequence[Hits], weights: NDArray[np.float64]) -> NDArray[np.float32]:
         sums = (
-            np.bincount(hits.rows, weights[hits.terms], section.part.size)
-            for section, hits in zip(self.sections, found, strict=True)
+            np.bincount(hits.rows, weights[hits.terms], part.size)
+            for part, hits in zip(self.parts, found, strict=True)
         )
         return self._joined([each.astype(np.float32) for each in sums])
 
@@ -181,9 +196,23 @@ class FactIndex:
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
 
+@cache
+def _signs_of(words: tuple[str, ...], pattern: str = "") -> _Signs:
+    """Pairs and single characters stand in the index; a longer word has to be looked for."""
+    terms = [word for word in words if _is_term(word)]
+    others = [re.escape(word) for word in words if not _is_term(word)] + [pattern] * bool(pattern)
+    return codes_of(tuple(terms)), re.compile("|".join(others), re.IGNORECASE) if others else None
+
+
+def _is_term(word: str) -> bool:
+    return all(map(is_joined, word)) and (
+        len(word) == 2 or (len(word) == 1 and word not in FUNCTION_CHARACTERS)
+    )
+
+
 def rows_to_read(count: int, previous: FactIndex | None) -> int:
     """How many facts an index of `count` reads that takes over what it can of `previous`, to which some were added."""
-    held = [each.part.size for each in previous.sections] if previous else []
+    held = [each.size for each in previous.parts] if previous else []
     return _unread(held, count - sum(held))
 
 
@@ -194,39 +223,27 @@ def _unread(held: list[int], added: int) -> int:
     return added
 
 
-def _sections(facts: tuple[Fact, ...], before: Sequence[_Section]) -> tuple[_Section, ...]:
-    kept: list[_Section] = []
+def _times_of(ids: NDArray[np.int64], before: FactIndex | None) -> dict[int, tuple[Window, ...]]:
+    """Those read before, of facts that are still there."""
+    if before is None:
+        return {}
+    if np.array_equal(ids[: len(before.ids)], before.ids):
+        return before.known_times
+    here = set(ids.tolist())
+    return {key: times for key, times in before.known_times.items() if key in here}
+
+
+def _parts(facts: FactRows, before: FactIndex | None) -> tuple[Part, ...]:
+    """Of the same ids the same parts: a text never changes."""
+    kept: list[Part] = []
     start = 0
-    for each in before:
-        same = facts[start : start + each.part.size]
-        if same == each.facts:
-            kept.append(each)
-        elif [fact.id for fact in same] == each.ids.tolist():
-            kept.append(_section(same, each.part))
-        else:
+    for part in before.parts if before is not None else ():
+        rows = slice(start, start + part.size)
+        if before is None or not np.array_equal(facts.ids[rows], before.ids[rows]):
             break
-        start += each.part.size
-    sizes = [each.part.size for each in kept]
+        kept.append(part)
+        start += part.size
+    sizes = [each.size for each in kept]
     unread = _unread(sizes, len(facts) - start)
     del kept[len(sizes) :]
-    if unread:
-        rest = facts[len(facts) - unread :]
-        kept.append(_section(rest, Part([fact.text for fact in rest])))
-    return tuple(kept)
-
-
-def _section(facts: tuple[Fact, ...], part: Part) -> _Section:
-    """`part`: of their texts, which never change."""
-    return _Section(
-        facts=facts,
-        ids=np.array([fact.id for fact in facts], np.int64),
-        part=part,
-        importance=np.array([fact.importance for fact in facts], np.float32),
-        said_at=np.array([fact.said_at.timestamp() for fact in facts], np.float64),
-        last_said_at=np.array([fact.last_said_at.timestamp() for fact in facts], np.float64),
-        is_lasting=np.array([fact.kind in LASTING for fact in facts], np.float32),
-    )
-
-
-def _by_time(fact: Fact) -> tuple[object, int]:
-    return fact.said_at, fact.id
+    return (*kept, Part(facts.texts[len(facts) - unread :])) if unread else tuple(kept)

@@ -32,6 +32,7 @@ _UNITS = (
 _DIGITS = {character: value for value, character in enumerate("零一二三四五六七八九十")} | {"两": 2, "〇": 0}
 _NUMERAL = re.compile(rf"([零〇一二两三四五六七八九十百千万亿]{{1,16}})\s?({_UNITS})")
 
+_NUMERALS_KEPT = 4_096
 _LATELY = 64
 """Texts whose forms are kept. One message is looked at a dozen times in a row, by as many questions."""
 
@@ -47,23 +48,34 @@ def normalise(text: str) -> str:
 
 
 def normalise_all(texts: Sequence[str]) -> list[str]:
-    """Many at once: 6 µs each. As `normalise`, but for space at their ends."""
+    """Each as `normalise` has it, but for space at its ends. `normalised_texts` reads many in a twentieth of the time."""
     together = _normalised("\0".join(texts)).split("\0")
     # A text may hold the sign that was to part them.
     return together if len(together) == len(texts) else [normalise(text).replace("\0", " ") for text in texts]
 
 
+def normalised_character(folded: str) -> str:
+    """What a folded character becomes; space for all that is space."""
+    form = _PUNCTUATION.get(folded, folded)
+    return " " if form.isspace() else form
+
+
 def number_forms(text: str) -> tuple[str, ...]:
     """The Chinese numerals before a unit, in digits: 三百块 → 300块. What can't be read is left out."""
-    return tuple(form for _, form in numbers_in(text))
+    forms = (number_form(written) for _, written in numerals_in(text))
+    return tuple(form for form in forms if form is not None)
 
 
-def numbers_in(text: str) -> Iterator[tuple[int, str]]:
-    """The same with the places the numerals begin at."""
-    for each in _NUMERAL.finditer(text):
-        number = _number(each[1])
-        if number is not None:
-            yield each.start(), f"{number}{each[2]}"
+def numerals_in(text: str) -> Iterator[tuple[int, str]]:
+    """The numerals as written, with their units, and where they begin; `number_form` reads one."""
+    return ((each.start(), each.group()) for each in _NUMERAL.finditer(text))
+
+
+def number_form(written: str) -> str | None:
+    """三百 块 → 300块. None: no number."""
+    found = _NUMERAL.fullmatch(written)
+    number = _number(found[1]) if found is not None else None
+    return None if found is None or number is None else f"{number}{found[2]}"
 
 
 @lru_cache(_LATELY)
@@ -79,9 +91,10 @@ def searchable(text: str) -> str:
     return " ".join((normal, *number_forms(normal)))
 
 
+@lru_cache(_NUMERALS_KEPT)
 def _number(numeral: str) -> int | None:
+    """cn2an takes 15 µs, and people use few numerals."""
     if len(numeral) == 1:
-        # By far the most frequent case, and cn2an takes 15 µs.
         return _DIGITS.get(numeral)
     try:
         return int(cn2an.cn2an(numeral.replace("〇", "零"), "normal"))

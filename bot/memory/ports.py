@@ -21,7 +21,7 @@ class FactSheet:
     """A scope's current facts and the version they were read at, in one snapshot."""
 
     version: MemoryVersion
-    facts: tuple[Fact, ...]
+    facts: Sequence[Fact]
     """By `said_at`, oldest first."""
     fresh_until: datetime | None = None
     """When the first of them expires: a kept copy is stale from then on, at the same version too."""

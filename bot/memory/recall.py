@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.conversation.errors import VectorsOfAnotherModel
+from bot.conversation.in_turn import InTurn
 from bot.conversation.ports import Clock, Vector
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import Fact, MemoryVersion
@@ -32,12 +33,14 @@ from bot.memory.trace import Trace, trace_of
 DENSE_DEPTH = 200
 """Nearest vectors taken into the fusion. Re-ranking 20 loses a third of the best five, 200 none
 (measured on 12 k memories)."""
-CACHED_FACTS = 100_000
-"""Facts over all cached indexes: about 100 MB at 1 KB each, their terms and themselves."""
+CACHED_BYTES = 100 << 20
+"""Over all cached indexes: 200,000 facts with their terms, at half a KB each."""
 MAX_INDEX_AGE = timedelta(minutes=10)
 """A fact that expires by its date changes no version: an index older than this is read anew."""
-INLINE_FACTS = 200
-"""Facts not read before. Up to here making an index takes less than 3 ms; a thread spares the loop more."""
+INLINE_FACTS = 600
+"""Facts not read before. Up to here making an index takes less than 2 ms; a thread spares the loop more."""
+INLINE_TOLD = 12
+"""Facts whose times are read in the loop: 0.1 ms each, and the way to a thread takes as long as three."""
 SECONDS_A_DAY = 86_400.0
 
 Ranker: TypeAlias = Callable[[Signs], NDArray[np.float32]]
@@ -71,6 +74,8 @@ class _Cached:
     version: MemoryVersion
     index: FactIndex
     loaded_at: datetime
+    size_bytes: int
+    """As of then: what its questions leave there is little."""
 
 
 class Recall:
@@ -96,8 +101,9 @@ class Recall:
         self._clock = clock
         self._rank = ranker or partial(fuse, weights=weights or Weights())
         self._cache: OrderedDict[tuple[PersonId, str], _Cached] = OrderedDict()
+        self._in_turn = InTurn[tuple[PersonId, str]]()
         self._held = 0
-        """Facts over all cached indexes."""
+        """Bytes over all cached indexes."""
 
     async def recall(
         self,
@@ -176,6 +182,10 @@ class Recall:
     async def _fact_index(self, scope: Scope) -> FactIndex:
         """Who chats adds a memory with each message: what was added since is read alone."""
         key = (scope.person, scope.place)
+        async with self._in_turn.of(key):
+            return await self._current(key, scope)
+
+    async def _current(self, key: tuple[PersonId, str], scope: Scope) -> FactIndex:
         cached = self._cache.get(key)
         now = self._clock.now()
         newer = None
@@ -194,18 +204,17 @@ class Recall:
             index = FactIndex(facts, previous)
         else:
             index = await anyio.to_thread.run_sync(FactIndex, facts, previous)
-        self._keep(key, _Cached(version, index, loaded_at))
+        self._keep(key, _Cached(version, index, loaded_at, index.size_bytes))
         return index
 
     def _keep(self, key: tuple[PersonId, str], cached: _Cached) -> None:
-        # Asked again: another message of this person may have put one there meanwhile.
         if (before := self._cache.pop(key, None)) is not None:
-            self._held -= len(before.index.facts)
+            self._held -= before.size_bytes
         self._cache[key] = cached
-        self._held += len(cached.index.facts)
-        while self._held > CACHED_FACTS and len(self._cache) > 1:
+        self._held += cached.size_bytes
+        while self._held > CACHED_BYTES and len(self._cache) > 1:
             _, oldest = self._cache.popitem(last=False)
-            self._held -= len(oldest.index.facts)
+            self._held -= oldest.size_bytes
 
     async def _dense(
         self, scope: Scope, index: FactIndex, rows: Rows, query: Vector
@@ -245,7 +254,11 @@ async def _competing(index: FactIndex, window: Window | None, *, also_told: bool
     said = index.said_in(window)
     if window is None or not also_told:
         return said
-    return np.union1d(said, await anyio.to_thread.run_sync(rows_telling_of, index, window))
+    if len(index.facts) <= INLINE_TOLD:
+        telling = rows_telling_of(index, window)
+    else:
+        telling = await anyio.to_thread.run_sync(rows_telling_of, index, window)
+    return np.union1d(said, telling)
 
 
 def _recalled(

@@ -69,7 +69,7 @@ class Revising:
         return settle() if len(held) <= INLINE_FACTS else await anyio.to_thread.run_sync(settle)
 
     async def _held(self, scope: Scope) -> tuple[Fact, ...]:
-        return (await self._facts.fact_sheet(scope)).facts
+        return tuple((await self._facts.fact_sheet(scope)).facts)
 
 
 async def settled_beside(new: Sequence[NewFact], held: Sequence[Fact]) -> tuple[NewFact, ...]:

@@ -1,20 +1,20 @@
 """Some of a person's memories, made ready to be searched by words: sorted arrays, of which nothing is ever changed.
 
-Invariant: pure; a part is made of its texts alone. Making one costs 15 µs a text beside 0.3 ms; inverted lists took 50
-and had to be made whole for each memory added.
+Invariant: pure; a part is made of its texts alone. Making one costs 2 µs a text beside 0.2 ms, nearly all of it without
+the GIL; inverted lists took 50 and had to be made whole for each memory added.
 """
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.conversation.lexical import JOINED_RUNS, WORD_RUNS, bigram_terms, is_joined
-from bot.memory.content_words import FUNCTION_CHARACTERS
-from bot.memory.normalise import normalise_all, numbers_in
+from bot.conversation.lexical import bigram_terms, is_joined
+from bot.memory.characters import KNOWN_POINTS, characters
+from bot.memory.normalise import number_form, numerals_in
+from bot.memory.normalised_texts import Finder, NormalisedTexts, Points
 
 Codes = NDArray[np.uint64]
 Rows = NDArray[np.intp]
@@ -26,13 +26,13 @@ ROW_BITS = 20
 """A million texts in a part."""
 WORD_BITS = 41
 """Of a word's hash: one of ten thousand words is taken for another once in 10⁸ questions."""
+WORD_FACTORS = 64
+"""Kept. Longer words are rare."""
 IS_A_WORD = 1 << (ROW_BITS + 2 * POINT_BITS)
 """Words of letters and digits are told from pairs of characters."""
-KNOWN_POINTS = 0x40000
-"""Behind them no character stands in pairs."""
 LATELY = 256
 """Questions whose terms are kept: each sign of one asks for the same."""
-ROW_SHIFT, POINT_SHIFT = np.uint64(ROW_BITS), np.uint64(POINT_BITS)
+ROW_SHIFT, POINT_SHIFT, HASH_SHIFT = np.uint64(ROW_BITS), np.uint64(POINT_BITS), np.uint64(64 - WORD_BITS)
 ROW_MASK, ONE_TERM = np.uint64((1 << ROW_BITS) - 1), np.uint64(1 << ROW_BITS)
 FORMS_KEPT = 4_096
 """Number forms, of which people use few."""
@@ -52,16 +52,22 @@ class Part:
     """Texts in order."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self.texts = normalise_all(texts)
-        """Normalised, without their number forms."""
-        self.size = len(self.texts)
-        keys = _keys(self.texts)
+        self.size = len(texts)
+        self._texts = NormalisedTexts(texts)
+        """Without their number forms."""
+        keys = _keys(self._texts)
         keys.sort()
         self._keys = keys
         """Terms and the texts they stand in, as one number each, ascending."""
         self.lengths = np.bincount((keys & ROW_MASK).astype(np.intp), minlength=self.size)
         """`(n,)`: terms of each text."""
-        self._flags: dict[object, NDArray[np.float32]] = {}
+        self._flags: dict[object, NDArray[np.bool_]] = {}
+
+    @property
+    def size_bytes(self) -> int:
+        """With the characters of the texts it was made of, which are as many as those it keeps."""
+        arrays = (self._keys, self.lengths, *self._flags.values())
+        return 2 * self._texts.size_bytes + sum(each.nbytes for each in arrays)
 
     def hits(self, asked: Codes) -> Hits:
         first = np.searchsorted(self._keys, asked)
@@ -75,11 +81,12 @@ class Part:
         counts, starts = starts[1:] - starts[:-1], starts[:-1]
         return Hits(terms[starts], (keys[starts] & ROW_MASK).astype(np.intp), counts)
 
-    def flagged(self, key: object, has: Callable[[str], object]) -> NDArray[np.float32]:
-        """`(n,)`: 1 where `has` is true of the text. Asked once for each key: a part lives as long as its person's
-        index."""
+    def flagged(self, key: object, terms: Codes, finds: Finder | None) -> NDArray[np.bool_]:
+        """`(n,)`: which texts hold one of the terms, or something that is found. Looked for once for each key: a part
+        lives as long as its person's index."""
         if (known := self._flags.get(key)) is None:
-            known = np.array([bool(has(text)) for text in self.texts], np.float32)
+            known = np.zeros(self.size, bool) if finds is None else self._texts.holding(finds)
+            known[self.hits(terms).rows] = True
             self._flags[key] = known
         return known
 
@@ -92,51 +99,65 @@ def codes_of(terms: tuple[str, ...]) -> Codes:
 
 def _code(term: str) -> int:
     if len(term) > 2 or not all(map(is_joined, term)):
-        return _word_code(term)
+        (code,) = _word_codes(
+            np.array([ord(character) for character in term], np.uint64), np.zeros(1, np.intp)
+        )
+        return int(code)
     points = [ord(character) for character in term]
     return (points[0] if len(points) == 1 else points[0] << POINT_BITS | points[1]) << ROW_BITS
 
 
-def _word_code(word: str) -> int:
-    digest = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
-    return IS_A_WORD | (digest >> (64 - WORD_BITS)) << ROW_BITS
+def _word_codes(points: Codes, starts: Rows) -> Codes:
+    """Of words that lie one behind the other in `points`: sums of their characters, each times a factor of its place
+    (multilinear hashing, Lemire and Kaser 2014), of which the first bits count."""
+    lengths = np.diff(starts, append=len(points))
+    places = np.arange(len(points)) - np.repeat(starts, lengths)
+    factors = _factors(max(WORD_FACTORS, int(lengths.max(initial=0)) + 1))
+    sums = np.add.reduceat(factors[places + 1] * (points + np.uint64(1)), starts) + factors[0]
+    return np.uint64(IS_A_WORD) | (sums >> HASH_SHIFT) << ROW_SHIFT
 
 
-def _keys(texts: Sequence[str]) -> Codes:
+@lru_cache(2)
+def _factors(count: int) -> Codes:
+    """SplitMix64 (Steele et al. 2014): as good as drawn, the same each time."""
+    mixed = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def _keys(texts: NormalisedTexts) -> Codes:
     """Of each term of each text its code with the text's place, in no order."""
-    joined = "\0".join(texts)
-    points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
-    row_of = np.cumsum(points == 0).astype(np.uint64)
+    points = texts.points()
+    row_of = np.cumsum(points == 0, dtype=np.uint64)
     known = np.minimum(points, KNOWN_POINTS)
-    joins, asks = _characters()
-    joining = joins[known]
-    pairs, alone = np.flatnonzero(joining[:-1] & joining[1:]), np.flatnonzero(asks[known])
     wide = points.astype(np.uint64)
+    joining = characters().joins[known]
+    pairs, alone = np.flatnonzero(joining[:-1] & joining[1:]), np.flatnonzero(characters().asks[known])
     pair_codes = (wide[pairs] << POINT_SHIFT | wide[pairs + 1]) << ROW_SHIFT
-    words = [(_word_code(each.group()), each.start()) for each in WORD_RUNS.finditer(joined)]
-    numbers = [(code, place) for place, form in numbers_in(joined) for code in _codes_of_form(form)]
-    others = np.array(words + numbers, np.uint64).reshape(-1, 2)
+    numbers = [
+        (code, place) for place, written in numerals_in(texts.joined) for code in _number_codes(written)
+    ]
+    others = np.array(numbers, np.uint64).reshape(-1, 2)
     return np.concatenate(
         [
             pair_codes | row_of[pairs],
             wide[alone] << ROW_SHIFT | row_of[alone],
+            _word_keys(wide, row_of, known),
             others[:, 0] | row_of[others[:, 1].astype(np.intp)],
         ]
     )
 
 
+def _word_keys(points: Codes, row_of: Codes, known: Points) -> Codes:
+    inside = np.flatnonzero(characters().words[known])
+    if not len(inside):
+        return np.zeros(0, np.uint64)
+    starts = np.flatnonzero(np.diff(inside, prepend=-2) > 1)
+    return _word_codes(points[inside], starts) | row_of[inside[starts]]
+
+
 @lru_cache(FORMS_KEPT)
-def _codes_of_form(form: str) -> tuple[int, ...]:
-    """三百块 → 300块"""
-    return tuple(map(_code, bigram_terms(form)))
-
-
-@cache
-def _characters() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """By code point: those that stand in pairs, and of these the ones that ask for something alone."""
-    joins = np.zeros(KNOWN_POINTS + 1, bool)
-    for run in JOINED_RUNS.finditer("".join(map(chr, range(KNOWN_POINTS)))):
-        joins[run.start() : run.end()] = True
-    asks = joins.copy()
-    asks[[ord(character) for character in FUNCTION_CHARACTERS]] = False
-    return joins, asks
+def _number_codes(written: str) -> tuple[int, ...]:
+    """三百块: those of 300块."""
+    return tuple(map(_code, bigram_terms(number_form(written) or "")))

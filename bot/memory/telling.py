@@ -7,15 +7,14 @@ from datetime import timedelta
 
 import numpy as np
 
-from bot.memory.fact import Fact
 from bot.memory.lexical import FactIndex
 from bot.memory.searched import Rows
-from bot.memory.time_zh import TimeSpan, Window, find_times
+from bot.memory.time_zh import Window
 
 AROUND = timedelta(days=31)
 """What is told of a time is told within a month of it: further away 「上周」 and 「国庆」 mean others."""
 MOST_READ = 300
-"""Memories, those said the soonest after the time first: reading one takes up to 0.5 ms."""
+"""Memories, those said the soonest after the time first: reading one for the first time takes up to 0.5 ms."""
 
 
 def rows_telling_of(index: FactIndex, window: Window) -> Rows:
@@ -25,16 +24,9 @@ def rows_telling_of(index: FactIndex, window: Window) -> Rows:
     after: list[int] = near[is_after].tolist()
     before: list[int] = near[~is_after][::-1].tolist()
     read = [*after, *before][:MOST_READ]
-    return np.array([row for row in sorted(read) if tells_of(index.facts[row], window)], np.intp)
+    return np.array([row for row in sorted(read) if _tells_of(index.times_told(row), window)], np.intp)
 
 
-def tells_of(fact: Fact, window: Window) -> bool:
-    """Whether a time it names lies in the window, whole."""
-    return any(_lies_in(span, window) for span in find_times(fact.text, fact.said_at))
-
-
-def _lies_in(span: TimeSpan, window: Window) -> bool:
-    return any(
-        told is not None and window.start <= told.start and told.end <= window.end
-        for told in (span.window, span.earlier)
-    )
+def _tells_of(times: tuple[Window, ...], window: Window) -> bool:
+    """Whether one of them lies in the window, whole."""
+    return any(window.start <= told.start and told.end <= window.end for told in times)

@@ -3,7 +3,6 @@
 Invariant: pure; a topic is evidence beside words and vectors, never the only ground to delete anything.
 """
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -44,11 +43,10 @@ def topics_told(memory: str) -> frozenset[int]:
     return _found(normalise(memory), _told_words())
 
 
-@cache
-def told_pattern(number: int) -> re.Pattern[str]:
-    """Finds a word by which a normalised memory belongs to the topic."""
+def told_words(number: int) -> tuple[str, ...]:
+    """By any of which a normalised memory belongs to the topic."""
     topic = topics()[number]
-    return re.compile("|".join(map(re.escape, topic.names + topic.told)))
+    return topic.names + topic.told
 
 
 def topic_named(word: str) -> frozenset[int]:

@@ -1,17 +1,20 @@
 """Keyword search over facts: content words, exact words, topics."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from bot.conversation.lexical import Bm25
+from bot.memory import lexical
+from bot.memory.answer_forms import forms_asked, has_form
 from bot.memory.content_words import codes, content_terms, coverage, single_characters
 from bot.memory.fact import Fact
 from bot.memory.lexical import SMALL_PART, FactIndex, rows_to_read
 from bot.memory.normalise import searchable
 from bot.memory.questions import is_about_bot, is_about_oneself, is_question, is_simple
-from bot.memory.topics import topic_named, topics, topics_asked, topics_told
+from bot.memory.time_zh import TimeSpan, find_times
+from bot.memory.topics import told_words, topic_named, topics, topics_asked, topics_told
 from tests.memory_fakes import make_fact
 
 TEXTS = [
@@ -87,7 +90,7 @@ def test_an_index_that_grew_answers_as_one_made_anew() -> None:
     grown = FactIndex([])
     for count in (*range(1, 140), 160, 330, 331, 400):
         grown = FactIndex(facts[:count], grown)
-    assert len(grown.sections) > 1
+    assert len(grown.parts) > 1
     anew = FactIndex(facts)
     for question in ("第 3 件事", "A21 是哪件事", "A21 和 A28", "怎么办"):
         assert grown.scores(question) == pytest.approx(anew.scores(question), rel=1e-5)
@@ -102,7 +105,7 @@ def test_a_memory_is_read_a_few_times_however_many_follow() -> None:
         read += rows_to_read(count, grown)
         grown = FactIndex(facts[:count], grown)
     assert read < len(facts) * SMALL_PART
-    assert len(grown.sections) < 8
+    assert len(grown.parts) < 8
 
 
 def test_what_was_forgotten_or_said_again_is_read_anew() -> None:
@@ -114,7 +117,7 @@ def test_what_was_forgotten_or_said_again_is_read_anew() -> None:
     again = replace(facts[0], said_again_at=later)
     raised = FactIndex([again, *facts[1:]], index)
     assert raised.last_said_at[0] == later.timestamp()
-    assert raised.facts[0] is again
+    assert raised.facts[0] == again
 
 
 def test_the_scores_are_those_of_bm25() -> None:
@@ -123,6 +126,63 @@ def test_the_scores_are_those_of_bm25() -> None:
     plain = Bm25(f"{searchable(text)} {' '.join(single_characters(searchable(text)))}" for text in texts)
     theirs = plain.scores(" ".join(content_terms("A21 那件事")))
     assert ours == pytest.approx(theirs, rel=1e-4)
+
+
+def test_the_times_that_facts_name_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def find(text: str, reference: datetime) -> tuple[TimeSpan, ...]:
+        read.append(text)
+        return find_times(text, reference)
+
+    monkeypatch.setattr(lexical, "find_times", find)
+    facts = [make_fact(number, f"昨天买了第{number}双鞋") for number in range(1, 5)]
+    first = FactIndex(facts[:3])
+    (yesterday,) = first.times_told(1)
+    assert yesterday.end - yesterday.start == timedelta(days=1)
+    grown = FactIndex(facts, first)
+    assert (grown.times_told(1), grown.times_told(3) != ()) == ((yesterday,), True)
+    assert read == [facts[1].text, facts[3].text]
+    without = FactIndex([facts[0], facts[2], facts[3]], grown)
+    assert without.known_times.keys() == {4}
+    without.times_told(2)
+    assert read == [facts[1].text, facts[3].text]
+
+
+def test_a_topic_is_found_by_each_of_its_words() -> None:
+    for number, topic in enumerate(topics()):
+        asked = next(word for word in topic.names + topic.asked if number in topics_asked(word))
+        words = told_words(number)
+        facts = [f"嗯{word}嗯" for word in words] + [*words, "嗯"]
+        shared = index(*facts).shared_topics(asked)
+        of_topic = [number in topics_told(text) for text in facts]
+        assert [share > 0 for share in shared[: len(words)]] == [True] * len(words)
+        assert not any(of_topic[-1:]) or shared[-1] > 0
+
+
+@pytest.mark.parametrize("question", ["单号是多少", "几点的车", "寄到哪儿"])
+def test_a_form_is_found_in_the_index_as_in_the_text(question: str) -> None:
+    facts = [
+        "在家",
+        "周三下午两点",
+        "7月到",
+        "七月到",
+        "SF12345",
+        "12b",
+        "望京小区",
+        "下午",
+        "送到了",
+        "送上到",
+        "什么也没有",
+    ]
+    (form,) = forms_asked(question)
+    assert index(*facts).forms(question).tolist() == [float(has_form(text, form)) for text in facts]
+
+
+def test_long_words_are_told_apart() -> None:
+    long = "a1" * 50
+    facts = index(long, f"{long}x", f"b{long[1:]}", long[:-2])
+    assert facts.exact_matches(long).tolist() == [1, 0, 0, 0]
 
 
 def test_rows_are_found_by_their_ids() -> None:

@@ -1,15 +1,17 @@
 """Recall: the fusion, the cache that is checked at each use, and what happens without vectors."""
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
 import pytest
 
-from bot.conversation.scope import PersonId
+from bot.conversation.scope import PersonId, Scope
 from bot.memory import recall as recall_module
 from bot.memory.fact import FactKind
 from bot.memory.fusion import Signs, Weights, fuse
+from bot.memory.ports import FactSheet
 from bot.memory.recall import MAX_INDEX_AGE, Recall
 from bot.memory.time_zh import Window
 from tests.memory_fakes import NOW, SCOPE, FactsInMemory, FixedClock, NearnessByHand, make_fact
@@ -110,6 +112,15 @@ async def test_an_old_index_is_read_anew_since_facts_expire() -> None:
     assert facts.sheets == 2
 
 
+class SlowFacts(FactsInMemory):
+    """Whose sheet takes a turn of the loop."""
+
+    async def fact_sheet(self, scope: Scope) -> FactSheet:
+        sheet = await super().fact_sheet(scope)
+        await asyncio.sleep(0)
+        return sheet
+
+
 async def test_people_and_places_never_share_an_index() -> None:
     facts = FactsInMemory()
     other, group = replace(SCOPE, person=PersonId(2)), replace(SCOPE, place="onebot:1:g")
@@ -121,8 +132,17 @@ async def test_people_and_places_never_share_an_index() -> None:
         assert [found.fact.text for found in (await recall.recall(scope, "花生", 5)).facts] == [text]
 
 
+async def test_what_two_messages_ask_at_once_is_read_once() -> None:
+    facts = SlowFacts("我对花生过敏")
+    recall = make(facts)
+    async with asyncio.TaskGroup() as messages:
+        asked = [messages.create_task(recall.recall(SCOPE, "花生", 5)) for _ in range(3)]
+    assert [len(each.result().facts) for each in asked] == [1, 1, 1]
+    assert facts.sheets == 1
+
+
 async def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recall_module, "CACHED_FACTS", 3)
+    monkeypatch.setattr(recall_module, "CACHED_BYTES", 10_000)
     facts = FactsInMemory()
     scopes = [replace(SCOPE, person=PersonId(number)) for number in range(3)]
     recall = make(facts)

@@ -8,7 +8,7 @@ import pytest
 from bot.memory.fact import Fact
 from bot.memory.lexical import FactIndex
 from bot.memory.recall import Recall
-from bot.memory.telling import MOST_READ, rows_telling_of, tells_of
+from bot.memory.telling import MOST_READ, rows_telling_of
 from bot.memory.time_zh import Window
 from tests.memory_fakes import NOW, SCOPE, FactsInMemory, FixedClock, NearnessByHand, make_fact
 
@@ -37,7 +37,8 @@ def told(number: int, text: str, days_ago: float) -> Fact:
     ],
 )
 def test_a_time_it_names_lies_in_the_window(text: str, days_ago: float, tells: bool) -> None:
-    assert tells_of(told(1, text, days_ago), day(3)) is tells
+    index = FactIndex([told(1, text, days_ago)])
+    assert (rows_telling_of(index, day(3)).tolist() == [0]) is tells
 
 
 def recall(facts: FactsInMemory) -> Recall:

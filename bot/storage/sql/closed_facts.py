@@ -11,7 +11,8 @@ from bot.conversation.ports import Clock
 from bot.conversation.scope import Scope
 from bot.memory.fact import Fact
 from bot.storage.sql.database import Database
-from bot.storage.sql.fact_reading import is_in_view, read_fact
+from bot.storage.sql.fact_columns import is_in_view
+from bot.storage.sql.fact_reading import read_fact
 from bot.storage.sql.looking import covered_by
 from bot.storage.sql.schema import account, fact, shelf, to_ms
 from bot.storage.sql.statements import Row, Statement

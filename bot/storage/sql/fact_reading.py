@@ -7,27 +7,21 @@ shelves the one that was stored first.
 import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, FromClause, and_, bindparam, exists, or_, select
+from sqlalchemy import bindparam, exists, or_, select
 
 from bot.conversation.errors import VectorsOfAnotherModel
 from bot.memory.fact import Fact, FactKind, MemoryVersion
+from bot.memory.fact_rows import FactRows
 from bot.memory.ports import VectorSheet
 from bot.storage.sql import segments
-from bot.storage.sql.looking import TooMany
+from bot.storage.sql.fact_columns import few, is_in_view, many
 from bot.storage.sql.schema import account, fact, from_ms, person, shelf
 from bot.storage.sql.shelves import Covered, as_list, listed
 from bot.storage.sql.statements import Row, Statement, constant
-
-
-def is_in_view(of: FromClause = fact) -> ColumnElement[bool]:
-    """Parameter: `now`, in milliseconds. `of`: the fact table under a name of its own."""
-    return and_(of.c.valid_to.is_(None), or_(of.c.expires_at.is_(None), of.c.expires_at > bindparam("now")))
-
 
 _FACTS = (
     select(
@@ -44,13 +38,6 @@ _FACTS = (
     .join(account, account.c.id == shelf.c.account_id)
 )
 
-FACTS_BEYOND = Statement(
-    # `+ 0` keeps SQLite at the shelf's index, whose entries hold the id: it would else walk through everybody's
-    # newer facts. The order is Python's to make: `LIMIT` then stops the reading too.
-    _FACTS.where(
-        fact.c.shelf_id == bindparam("shelf"), fact.c.id + constant(0) > bindparam("beyond"), is_in_view()
-    ).limit(bindparam("limit"))
-)
 _HELD = Statement(_FACTS.where(fact.c.shelf_id.in_(listed("shelves"))).order_by(fact.c.id))
 OWN_SHELF = Statement(
     select(shelf.c.id)
@@ -112,7 +99,7 @@ _REPEATED = Statement(
 
 
 def read_fact(row: Row) -> Fact:
-    """From a row of FACTS_BEYOND, FACTS_BESIDES or LACKING_ANY."""
+    """From a row of FACTS_BESIDES or LACKING_ANY."""
     return Fact(
         id=row[0],
         kind=FactKind(row[1]),
@@ -126,20 +113,21 @@ def read_fact(row: Row) -> Fact:
 
 def facts_beyond(
     connection: sqlite3.Connection, covered: Covered, beyond: int, now_ms: int, *, most: int | None
-) -> tuple[tuple[Fact, ...], datetime | None]:
+) -> tuple[FactRows, datetime | None]:
     """The facts with an id above `beyond`, by time, each text once, and when the first of them expires.
 
     Raises TooMany when they are more than `most`.
     """
-    rows: list[Row] = []
-    for shelf_id in covered.ids:
-        limit = -1 if most is None else most + 1 - len(rows)
-        rows += FACTS_BEYOND.rows(connection, shelf=shelf_id, beyond=beyond, now=now_ms, limit=limit)
-        if most is not None and len(rows) > most:
-            raise TooMany
-    shown = _once(connection, covered, rows, now_ms) if beyond else _first_of_each_text(rows)
-    shown.sort(key=itemgetter(4, 0))
-    return tuple(map(read_fact, shown)), earliest([row[-1] for row in rows if row[-1] is not None])
+    facts = FactRows.of(())
+    ends: list[int] = []
+    for shelf_ in covered.shelves:
+        if most is None:
+            more, ending = many(connection, shelf_, beyond, now_ms)
+        else:
+            more, ending = few(connection, shelf_, beyond, now_ms, most=most - len(facts))
+        facts, ends = facts + more if len(facts) else more, ends + ending
+    shown = _once(connection, covered, facts, now_ms) if beyond else _first_of_each_text(facts)
+    return shown.by_time(), earliest(ends)
 
 
 def facts_held(connection: sqlite3.Connection, covered: Covered) -> tuple[Fact, ...]:
@@ -147,19 +135,22 @@ def facts_held(connection: sqlite3.Connection, covered: Covered) -> tuple[Fact, 
     return tuple(map(read_fact, _HELD.rows(connection, shelves=as_list(covered.ids))))
 
 
-def _first_of_each_text(rows: list[Row]) -> list[Row]:
-    by_text: dict[str, Row] = {}
-    for row in sorted(rows, key=itemgetter(0)):
-        by_text.setdefault(row[2], row)
-    return list(by_text.values())
+def _first_of_each_text(facts: FactRows) -> FactRows:
+    if len(set(facts.texts)) == len(facts):
+        return facts
+    rows_by_text: dict[str, int] = {}
+    by_id: list[int] = np.argsort(facts.ids).tolist()
+    for row in by_id:
+        rows_by_text.setdefault(facts.texts[row], row)
+    return facts.at(np.array(list(rows_by_text.values()), np.intp))
 
 
-def _once(connection: sqlite3.Connection, covered: Covered, rows: list[Row], now_ms: int) -> list[Row]:
-    """Without the rows whose text is shown already, by a fact that these rows may not include."""
-    if len(covered.shelves) == 1:
-        return rows
-    repeated = _repeated(connection, covered, [row[0] for row in rows], now_ms)
-    return [row for row in rows if row[0] not in repeated]
+def _once(connection: sqlite3.Connection, covered: Covered, facts: FactRows, now_ms: int) -> FactRows:
+    """Without those whose text is shown already, by a fact that these may not include."""
+    if len(covered.shelves) == 1 or not len(facts):
+        return facts
+    repeated = _repeated(connection, covered, facts.ids.tolist(), now_ms)
+    return facts.at(np.flatnonzero(~np.isin(facts.ids, list(repeated)))) if repeated else facts
 
 
 def _repeated(

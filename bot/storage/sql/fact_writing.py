@@ -18,7 +18,7 @@ from bot.memory.entities import SeenEntity
 from bot.memory.fact import NewFact
 from bot.memory.summary import NewSummary
 from bot.storage.sql.entities import keep_entities
-from bot.storage.sql.fact_reading import is_in_view
+from bot.storage.sql.fact_columns import is_in_view
 from bot.storage.sql.generations import coming_ids, fill, mark, room_for
 from bot.storage.sql.retelling import close_contradicted, keep_words, tell_again
 from bot.storage.sql.schema import fact, job, shelf, to_ms, turn

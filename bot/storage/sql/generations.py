@@ -16,7 +16,7 @@ from bot.conversation.ports import Matrix
 from bot.conversation.scope import Scope
 from bot.renewal import Kind
 from bot.storage.sql import segments
-from bot.storage.sql.fact_reading import is_in_view
+from bot.storage.sql.fact_columns import is_in_view
 from bot.storage.sql.schema import account, fact, person, shelf
 from bot.storage.sql.shelves import ADDED, REWRITTEN, CoveredShelf, as_list, listed
 from bot.storage.sql.statements import Row, Statement, constant

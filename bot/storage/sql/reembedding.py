@@ -17,7 +17,8 @@ from bot.memory.fact import Fact
 from bot.renewal import Kind, Renewal
 from bot.storage.sql import generations, passage_vectors
 from bot.storage.sql.database import Database
-from bot.storage.sql.fact_reading import FACTS_BESIDES, is_in_view, read_fact
+from bot.storage.sql.fact_columns import is_in_view
+from bot.storage.sql.fact_reading import FACTS_BESIDES, read_fact
 from bot.storage.sql.generations import OF_OTHER_KINDS
 from bot.storage.sql.schema import account, fact, person, shelf, to_ms
 from bot.storage.sql.shelves import as_list

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func, or_, select, update
 
 from bot.conversation.scope import Scope
 from bot.memory.fact import NewFact
-from bot.storage.sql.fact_reading import is_in_view
+from bot.storage.sql.fact_columns import is_in_view
 from bot.storage.sql.schema import fact, shelf, to_ms
 from bot.storage.sql.shelves import COVERED_SHELVES, REWRITTEN, as_list, asked, listed, read_covered
 from bot.storage.sql.statements import Statement, insert_into

@@ -82,6 +82,7 @@ COVERED_SHELVES = Statement(
         shelf.c.side,
         shelf.c.coming_size,
         shelf.c.coming_dimension,
+        account.c.channel,
     ).order_by(shelf.c.id)
 )
 
@@ -100,6 +101,8 @@ class CoveredShelf:
     coming_size: int
     """Vectors of another kind on the other side."""
     coming_dimension: int
+    channel: str
+    """Of its account."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +141,7 @@ def read_covered(rows: list[Row]) -> Covered:
             side=row[6],
             coming_size=row[7],
             coming_dimension=row[8],
+            channel=row[9],
         )
         for row in rows
         if row[1] is not None

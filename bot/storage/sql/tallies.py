@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, func, select
 from bot.conversation.ports import Clock
 from bot.health import InboxTally, JobTally, MemoryTally, VectorKind
 from bot.storage.sql.database import Database
-from bot.storage.sql.fact_reading import is_in_view
+from bot.storage.sql.fact_columns import is_in_view
 from bot.storage.sql.schema import fact, from_ms, inbox, job, shelf, to_ms, turn
 from bot.storage.sql.stamps import write_stamp
 from bot.storage.sql.statements import Statement, constant

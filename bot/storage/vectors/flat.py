@@ -12,6 +12,9 @@ from bot.conversation.ports import Matrix, Vector
 
 Rows = NDArray[np.int64]
 """Places in a matrix, each below its length."""
+Found = tuple[Rows, NDArray[np.float32]]
+"""Rows and their inner products, best first."""
+_NOTHING: Found = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 FEW = 64
 """Rows."""
 
@@ -28,15 +31,23 @@ class FewRows:
     def size_bytes(self) -> int:
         return 4 * self.rows * self.dimension
 
-    def search(self, query: Vector, k: int, among: Rows | None = None) -> list[tuple[int, float]]:
-        """See `FaissFlat.search`."""
+    def nearest(self, query: Vector, k: int, among: Rows | None = None) -> Found:
+        """See `FaissFlat.nearest`."""
         check_query(query, self.dimension)
         if k < 1 or not self.rows:
-            return []
+            return _NOTHING
         scores = self._matrix @ query
         best = np.argsort(-scores, kind="stable")
         best = (best if among is None else best[np.isin(best, among)])[:k]
-        return list(zip(best.tolist(), scores[best].tolist(), strict=True))
+        return best, scores[best]
+
+    def search(self, query: Vector, k: int, among: Rows | None = None) -> list[tuple[int, float]]:
+        """See `FaissFlat.search`."""
+        return as_pairs(self.nearest(query, k, among))
+
+
+def as_pairs(found: Found) -> list[tuple[int, float]]:
+    return list(zip(*(each.tolist() for each in found), strict=True))
 
 
 def make_flat(matrix: Matrix) -> "FewRows | FaissFlat":
@@ -51,37 +62,35 @@ def check_query(query: Vector, dimension: int) -> None:
 
 
 class FaissFlat:
-    """`FlatIndex` on faiss `IndexFlatIP`: 4·n·d bytes, no training, no recall to lose."""
+    """`FlatIndex` by faiss's exhaustive search: 4·n·d bytes, no training, no recall to lose."""
 
     def __init__(self, matrix: Matrix) -> None:
-        """`matrix` is `(n, d)` float32 with L2-normalised rows; its memory is copied."""
+        """`matrix` is `(n, d)` float32 with L2-normalised rows; it is kept as it is, not copied: at a person's first
+        question after a while, that costs a quarter of reading it."""
         self.rows, self.dimension = matrix.shape
-        self._index: faiss.IndexFlatIP | None = None
-        if self.rows and self.dimension:
-            self._index = faiss.IndexFlatIP(self.dimension)
-            self._index.add(np.ascontiguousarray(matrix, dtype=np.float32))
+        self._matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+        self._matrix.setflags(write=False)
 
     @property
     def size_bytes(self) -> int:
         return 4 * self.rows * self.dimension
 
-    def search(self, query: Vector, k: int, among: Rows | None = None) -> list[tuple[int, float]]:
-        """(row, inner product), best first, at most `k`; of these rows alone, where some are given.
+    def nearest(self, query: Vector, k: int, among: Rows | None = None) -> Found:
+        """At most `k`; of these rows alone, where some are given.
 
         Raises EmbedderUnavailable when the query is no vector of this matrix's dimension.
         """
         check_query(query, self.dimension)
-        if self._index is None or k < 1:
-            return []
+        rows = self._matrix if among is None else self._matrix[among]
+        if k < 1 or not len(rows):
+            return _NOTHING
         # OpenMP's setting belongs to the calling thread, and any thread may call. Two threads are
         # slower than one for a single query.
         faiss.omp_set_num_threads(1)
         question = np.ascontiguousarray(query[np.newaxis, :], dtype=np.float32)
-        if among is None:
-            scores, rows = self._index.search(question, min(k, self.rows))
-        elif len(among):
-            chosen = faiss.SearchParameters(sel=faiss.IDSelectorBatch(np.sort(among)))
-            scores, rows = self._index.search(question, min(k, len(among)), params=chosen)
-        else:
-            return []
-        return [(int(row), float(score)) for row, score in zip(rows[0], scores[0], strict=True)]
+        scores, found = faiss.knn(question, rows, min(k, len(rows)), metric=faiss.METRIC_INNER_PRODUCT)
+        return (found[0] if among is None else among[found[0]]), scores[0]
+
+    def search(self, query: Vector, k: int, among: Rows | None = None) -> list[tuple[int, float]]:
+        """(row, inner product), as `nearest`."""
+        return as_pairs(self.nearest(query, k, among))

@@ -13,11 +13,12 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.conversation.in_turn import InTurn
 from bot.conversation.ports import Clock, Matrix, Vector
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import MemoryVersion
 from bot.memory.ports import VectorSheet, VectorStore
-from bot.storage.vectors.flat import FEW, make_flat
+from bot.storage.vectors.flat import FEW, as_pairs, make_flat
 
 Ids = NDArray[np.int64]
 """Of facts."""
@@ -45,10 +46,10 @@ class _Part:
     def size_bytes(self) -> int:
         return self.index.size_bytes + self.fact_ids.nbytes
 
-    def search(self, query: Vector, k: int, among: Ids | None) -> list[tuple[int, float]]:
-        ids = self.fact_ids
-        rows = None if among is None else np.flatnonzero(np.isin(ids, among))
-        return [(int(ids[row]), score) for row, score in self.index.search(query, k, rows)]
+    def search(self, query: Vector, k: int, among: Ids | None) -> tuple[Ids, NDArray[np.float32]]:
+        rows = None if among is None else np.flatnonzero(np.isin(self.fact_ids, among))
+        found, scores = self.index.nearest(query, k, rows)
+        return self.fact_ids[found], scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +73,7 @@ class _Entry:
 
     @property
     def size_bytes(self) -> int:
-        twice = self.last_matrix.nbytes if self.last_matrix is not None else 0
-        return sum(part.size_bytes for part in self.parts) + twice + ENTRY_BYTES
+        return sum(part.size_bytes for part in self.parts) + ENTRY_BYTES
 
     def is_usable(self, model_id: str, dimension: int, now: datetime) -> bool:
         """Whether it holds nothing that has expired, nor vectors of another kind."""
@@ -98,10 +98,13 @@ class _Entry:
         return replace(grown, parts=parts, last_matrix=matrix if is_open else None)
 
     def search(self, query: Vector, k: int, among: Ids | None) -> list[tuple[int, float]]:
-        if len(self.parts) == 1:
-            return self.parts[0].search(query, k, among)
-        hits = [hit for part in self.parts for hit in part.search(query, k, among)]
-        return sorted(hits, key=lambda hit: hit[1], reverse=True)[: max(k, 0)]
+        found = [part.search(query, k, among) for part in self.parts]
+        ids, scores = found[0]
+        if len(found) > 1:
+            ids, scores = (np.concatenate(each) for each in zip(*found, strict=True))
+            best = np.argsort(-scores, kind="stable")[: max(k, 0)]
+            ids, scores = ids[best], scores[best]
+        return as_pairs((ids, scores))
 
 
 class PersonIndex:
@@ -123,6 +126,7 @@ class PersonIndex:
         self._limit_bytes = limit_bytes
         self._entries: OrderedDict[tuple[PersonId, str], _Entry] = OrderedDict()
         self._size_bytes = 0
+        self._in_turn = InTurn[tuple[PersonId, str]]()
 
     @property
     def size_bytes(self) -> int:
@@ -146,6 +150,10 @@ class PersonIndex:
         """Asks the store at each search. What was added since is read alone: who chats adds a memory with
         each message, and reading thousands again for one takes longer than all the rest."""
         key = (scope.person, scope.place)
+        async with self._in_turn.of(key):
+            return await self._looked_after(key, scope, dimension)
+
+    async def _looked_after(self, key: tuple[PersonId, str], scope: Scope, dimension: int) -> _Entry:
         model_id = self._model_id()
         known, entry = self._entries.get(key), None
         if known is not None and known.is_usable(model_id, dimension, self._clock.now()):
@@ -159,16 +167,12 @@ class PersonIndex:
 
     async def _load(self, scope: Scope, model_id: str, dimension: int) -> _Entry:
         sheet = await self._store.vector_sheet(scope, model_id, dimension)
-        if sheet.matrix.size <= INLINE_FLOATS:
-            loaded = _Part(sheet.fact_ids, sheet.matrix)
-        else:
-            loaded = await asyncio.to_thread(_Part, sheet.fact_ids, sheet.matrix)
         return _Entry(
             version=sheet.version,
             slots=sheet.slots,
             fresh_until=sheet.fresh_until,
             model_id=model_id,
-            parts=(loaded,),
+            parts=(_Part(sheet.fact_ids, sheet.matrix),),
             # Few rows are one part with those to come: searching a part costs more than its rows.
             last_matrix=sheet.matrix if len(sheet.matrix) <= FEW else None,
         )
