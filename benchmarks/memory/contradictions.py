@@ -7,6 +7,7 @@ than the window has, so that what is in the prompt comes from memory.
 Invariant: the list decides what is stale; a fact that was never kept counts as missed.
 """
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -14,13 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.memory.talks import WINDOW, Talks, embedder_of_house, open_talks
+from benchmarks.memory.talks import SUMMARY, WINDOW, Talks, embedder_of_house, open_talks
 from benchmarks.report import Figure, at_least
 from identity.model import Account
 
 GOAL_ONLY = 0.95
 SMALL_TALK = ("今天天气真好啊", "哈哈哈", "嗯嗯", "好的谢谢", "讲个笑话吧", "你真厉害")
 """Says nothing to remember; one turn more than the window has."""
+LONG = 9
+"""Turns after each in the longer talks: what was said first is condensed before it is asked for."""
 UNCLOSED = "什么也不关闭"
 
 
@@ -41,21 +44,29 @@ async def measure(lists: Path, folder: Path, say: Callable[[str], None]) -> list
     """The figures. Raises FileNotFoundError."""
     text = (lists / "contradictions.jsonl").read_text("utf-8")
     rows: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines() if line.strip()]
-    tallies = {True: Tally(), False: Tally()}
+    tallies, longer = {True: Tally(), False: Tally()}, Tally()
     async with embedder_of_house() as embedder:
         for revises, tally in tallies.items():
             async with open_talks(folder / f"{revises}.db", embedder, revises=revises) as talks:
                 for number, row in enumerate(rows):
                     say(f"{'' if revises else f'{UNCLOSED}，'}{number}/{len(rows)}")
-                    await _run(talks, f"c{number}", row, tally)
+                    await _run(talks, f"c{number}", row, tally, len(SMALL_TALK))
+        async with open_talks(folder / "long.db", embedder) as talks:
+            for number, row in enumerate(rows):
+                say(f"更长的对话，{number}/{len(rows)}")
+                await _run(talks, f"c{number}", row, longer, LONG)
     both = sum(bool(row.get("both")) for row in rows)
-    return _figures(tallies[True], tallies[False], len(rows) - both, both)
+    return [
+        *_figures(tallies[True], tallies[False], len(rows) - both, both),
+        *_longer(longer, len(rows) - both),
+    ]
 
 
-async def _run(talks: Talks, name: str, row: dict[str, Any], tally: Tally) -> None:
+async def _run(talks: Talks, name: str, row: dict[str, Any], tally: Tally, between: int) -> None:
     account = await talks.arrive(name)
+    small_talk = tuple(itertools.islice(itertools.cycle(SMALL_TALK), between))
     for said in (row["first"], row["second"]):
-        for text in (said, *SMALL_TALK):
+        for text in (said, *small_talk):
             await talks.say(account, text)
     if row.get("both"):
         tally.closed += bool(await talks.closed_facts(account))
@@ -73,6 +84,28 @@ async def _ask(talks: Talks, account: Account, row: dict[str, Any], tally: Tally
     tally.history += any(row["stale"] in fact.text for fact in await talks.closed_facts(account))
     if has_stale or not has_current:
         tally.missed[row["kind"]] += 1
+
+
+def _longer(longer: Tally, asked: int) -> list[Figure]:
+    goal, holds = at_least(longer.only_current / asked, GOAL_ONLY)
+    missed = "、".join(f"{kind} {count}" for kind, count in sorted(longer.missed.items())) or "无"
+    includes = f"{asked} 对；同上，但每句之后隔 {LONG} 轮，{SUMMARY.after_turns} 轮时有了摘要"
+    return [
+        Figure(
+            measure="矛盾，有了摘要：提示词里只有现在的",
+            value=longer.only_current / asked,
+            unit="",
+            goal=goal,
+            holds=holds,
+            includes=f"{includes}；没做到的：{missed}",
+        ),
+        Figure(
+            measure="矛盾，有了摘要：提示词里还有旧的",
+            value=longer.has_stale / asked,
+            unit="",
+            includes=includes,
+        ),
+    ]
 
 
 def _figures(ours: Tally, unclosed: Tally, asked: int, both: int) -> list[Figure]:

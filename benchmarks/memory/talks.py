@@ -72,6 +72,7 @@ class Talks:
             None,
             budget_tokens=BUDGET_TOKENS,
             most_turns=WINDOW,
+            outdated=self._closed,
         )
         log = SqlTurnLog(database)
         summaries = Summaries(reader=SqlSummaries(database), rule=SUMMARY, window=self._window)

@@ -97,7 +97,9 @@ class House:
         self.authority = Authority(self.stores.accounts, sorted(settings.superuser_addresses))
         self.desk = DeliveryDesk(self.stores.deliveries, channels.outboxes, clock)
         self._window_cache = make_window_cache(settings)
-        self.window = make_window(settings, self.stores.database, self._window_cache)
+        self.window = make_window(
+            settings, self.stores.database, self._window_cache, self.stores.closed_facts
+        )
         self._extractive = ExtractiveAnswerer(embedder=self.models.embedder, wording=self.wording)
         self.catalogue = CatalogueFile(folder / "products.csv")
         self._faq = FaqFile(_with_default(folder / "faq.yaml", HOUSE_FOLDER / "rules" / "default_faq.yaml"))

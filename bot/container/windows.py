@@ -3,6 +3,7 @@
 Invariant: nothing is opened here.
 """
 
+from bot.memory.ports import OutdatedReader
 from bot.memory.short_term import ShortTermMemory
 from bot.settings import Settings
 from bot.storage.redis.connection import open_redis
@@ -19,7 +20,9 @@ def make_window_cache(settings: Settings) -> RedisTurnWindow | None:
     return RedisTurnWindow(open_redis(url), limit=most) if url else None
 
 
-def make_window(settings: Settings, database: Database, cache: RedisTurnWindow | None) -> ShortTermMemory:
+def make_window(
+    settings: Settings, database: Database, cache: RedisTurnWindow | None, outdated: OutdatedReader
+) -> ShortTermMemory:
     memory = settings.memory
     turns = SqlTurnWindow(
         database,
@@ -28,4 +31,4 @@ def make_window(settings: Settings, database: Database, cache: RedisTurnWindow |
         has_summaries=memory.summary_after_turns > 0,
     )
     budget, most = memory.short_term_budget_tokens, memory.short_term_turns
-    return ShortTermMemory(turns, cache, budget_tokens=budget, most_turns=most)
+    return ShortTermMemory(turns, cache, budget_tokens=budget, most_turns=most, outdated=outdated)

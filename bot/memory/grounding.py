@@ -41,12 +41,17 @@ _WHO = re.compile(r"^(?:本人|我)的?")
 
 def is_grounded(fact: str, said: str) -> bool:
     """`said`: the clauses that are the person's own. False where the fact adds, changes or turns round what they say."""
-    fact = _USER.sub("我", fact)
+    fact = in_first_person(fact)
     if has_link(fact) or any(is_order(clause.text) for clause in clauses_of(fact)):
         return False
     if said_share(fact, said) < GROUNDED_SHARE:
         return False
     return _has_its_numbers(fact, said) and _has_its_values(fact, said) and not _is_turned(fact, said)
+
+
+def in_first_person(text: str) -> str:
+    """What a model writes of 「用户」, as the person would say it."""
+    return _USER.sub("我", text)
 
 
 def said_share(text: str, said: str) -> float:

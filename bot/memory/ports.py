@@ -116,6 +116,12 @@ class FactReader(Protocol):
         ...
 
 
+class OutdatedReader(Protocol):
+    async def outdated_texts(self, scope: Scope) -> tuple[str, ...]:
+        """Of the latest facts that later ones closed, and that nobody holds open in the scope. Raises StoreUnavailable."""
+        ...
+
+
 class FactForgetter(FactReader, Protocol):
     """Facts that can be found and deleted."""
 

@@ -18,7 +18,8 @@ from bot.conversation.errors import StoreUnavailable
 from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.conversation.tokens import estimate_tokens
 from bot.conversation.turn import Turn
-from bot.memory.ports import TurnWindow, WindowCache
+from bot.memory.outdated import without_outdated
+from bot.memory.ports import OutdatedReader, TurnWindow, WindowCache
 from bot.memory.summary import RecentTalk
 
 PAUSE_SECONDS = 5.0
@@ -49,10 +50,12 @@ class ShortTermMemory:
         *,
         budget_tokens: int,
         most_turns: int | None = None,
+        outdated: OutdatedReader | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """`most_turns`: fewer than are read, where they are read for summaries too. A turn that no summary tells of is
-        shown beyond it, once there is one."""
+        shown beyond it, once there is one. `outdated`: what no summary is to say any more."""
+        self._outdated = outdated
         self._turns = turns
         self._cache = cache
         self._budget_tokens = budget_tokens
@@ -71,8 +74,12 @@ class ShortTermMemory:
     async def recent(self, scope: Scope) -> RecentTalk:
         """Within the limits of turns and tokens. Raises StoreUnavailable if SQL does."""
         if self._cache is None:
-            return self._limited(await self._turns.recent(scope))
-        return self._limited(await self._cached(scope) or await self._read_and_refill(scope))
+            talk = await self._turns.recent(scope)
+        else:
+            talk = await self._cached(scope) or await self._read_and_refill(scope)
+        if talk.summaries and self._outdated is not None:
+            talk = without_outdated(talk, await self._outdated.outdated_texts(scope))
+        return self._limited(talk)
 
     async def append(self, scope: Scope, turn: Turn) -> None:
         """Add a committed turn to the cached window. Never raises for the cache: SQL has the turn."""
