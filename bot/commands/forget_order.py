@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.conversation.text import clean
+from bot.memory.clauses import forgot_to_tell
 
 LONGEST = 100
 """Characters: who wants something forgotten is brief."""
@@ -92,8 +93,11 @@ _OF_ONESELF = re.compile(
     r"密码|口令|账号|帐号|验证码|钥匙|身份证|手机(?!号)|雨伞|带(?!的)|拿|关(?!于)|付|还款|吃药|签到|打卡|取(?!向)|买(?!的)|预约|交|发(?!票)|寄|收(?!入)|锁"
 )
 """What people forget themselves."""
-_TO_TELL = re.compile(r"(?:跟|和|给|对|向)?(?:你|您)?(?:说|讲|提|告诉|问)(?:你|您)?(?!你?您?过?的|你的|您的)")
-"""「忘了告诉你」: what the person meant to say, and says now."""
+_OF_A_THING = re.compile(r"(?:的|这[件个]?|那[件个]?)(?:事情?|事儿|话|内容|信息|消息)[吧了]?$")
+_OPENS_THING = re.compile(
+    rf"我|咱|俺|本人|你|您|关于|有关|对|[那这]|所有|全部|一切|任何|之前|以前|刚|方才|最|第|前面|上[面次一个]|[0-9A-Za-z#＃]|{_TIME}"
+)
+"""With what else a bare 「忘记…」 goes on may be what somebody forgot to do."""
 _ENDS_DONE = re.compile(r"了$")
 _ASKS = re.compile(
     r"怎么|怎样|如何|咋|为什么|为啥|是不是|有没有|会不会|能不能|能否|可不可以|要不要|[吗么]$|[?？]|多久|还能"
@@ -195,8 +199,9 @@ def _first(found: re.Match[str], *, speaks_to_bot: bool, is_polite: bool) -> For
     if not what.strip("吧啦呗了掉"):
         is_all = bool(found["fully"]) and found["forget"] is not None and what.endswith(("吧", "啦", "呗"))
         return ForgetOrder(what="全部") if is_all else None
-    if _TO_TELL.match(what):
-        return None
+    if found["forget"] is not None and (tells := forgot_to_tell(found["forget"] + what)):
+        of_told = _told(what, "", is_delete=False, is_order=True)
+        return _perhaps(of_told) if tells < len(found[0]) and _OF_A_THING.search(what) else None
     says_so = is_polite or what.endswith(("吧", "啦", "呗"))
     if found["forget"] is not None:
         says_so = says_so or found["forget"] not in ("忘了", "忘记", "忘")
@@ -211,12 +216,21 @@ def _first(found: re.Match[str], *, speaks_to_bot: bool, is_polite: bool) -> For
         return None
     is_delete = found["delete"] is not None
     order = _told(what, found["fully"], is_delete=is_delete, is_order=says_so or found["forget"] is None)
-    return order if found["unspoken"] is None else _perhaps(order)
+    may_tell = found["unspoken"] is not None or (
+        found["forget"] is not None and not says_so and _may_be_own(found)
+    )
+    return _perhaps(order) if may_tell else order
+
+
+def _may_be_own(found: re.Match[str]) -> bool:
+    """「忘了我的生日」「忘记写我的地址」: the speaker may have."""
+    what = found["what"]
+    return found["forget"] == "忘了" or what.startswith("了") or not _OPENS_THING.match(what)
 
 
 def _told(what: str, fully: str, *, is_delete: bool, is_order: bool) -> ForgetOrder | None:
     """`what`, where it may be something the person told. `is_order`: the form leaves no doubt that somebody is to forget."""
-    what = _PLEASE.sub("", what.strip(" ：:，,"))
+    what = _PLEASE.sub("", what.strip(" ：:，,").removeprefix("了"))
     if not what:
         return None
     is_told = _TOLD.search(what) is not None or _CODE.search(what) is not None or _ALL.match(what) is not None

@@ -18,6 +18,8 @@ _CLAUSES = re.compile(
     r"(?:(?<![0-9])[,，]|[,，](?![0-9])|[。！？!?;；…\n]+|\.(?=\s|$)|\s{1,8}(?=(?:我|俺|本人|i\b|i'm|my\b)))",
     re.IGNORECASE,
 )
+LONGEST_LEAD = 20
+"""Characters in which a clause says that something was forgotten."""
 _SENTENCE_ENDS = frozenset("。！？!?;；…\n.")
 
 _FILLERS = re.compile(
@@ -28,6 +30,19 @@ _FILLERS = re.compile(
 _LEAD = re.compile(
     r"^(?:请|麻烦)?(?:你|您)?(?:一定)?(?:要|得)?(?:帮我|给我)?(?:记住|记得|记好|记着|知道|注意)(?:一下|了)?[:：,，\s]*(?=我|俺|本人|咱)"
 )
+_TO_YOU = r"(?:你们?|您们?|客服)"
+_FORGOT_TO_TELL = re.compile(
+    r"(?:(?:不好意思|抱歉|对不起|对了|哎呀?|唉|啊|哦|噢|我|俺|刚才|刚刚|刚|之前|上次|昨天|差点儿?|都|还|也|又|老|光顾着聊)[,，\s]{0,2}){0,4}"
+    r"(?:忘记掉?|忘掉|忘)了?(?:要|该|应该|应当|得|先|提前|早点|早|及时|主动|顺便|同时|当时|再|还|也|来|去|在.{1,6}?[里中上]|把.{1,12}?){0,3}"
+    rf"(?:(?:[跟和给对向同与]{_TO_YOU})?(?:再|先)?(?:说(?!话|明书|的)(?:明|清楚?|起|到)?|声明|强调|自我介绍)"
+    rf"|[跟和给对向同与]{_TO_YOU}(?:再|先)?[讲提问报聊写](?:明|清楚?|起|到)?"
+    rf"|(?:告诉|告知|提醒|通知|转告|回复|[讲问报发])给?{_TO_YOU}|(?:告诉|告知|通知|[讲问])(?=了|一[下声]|[,，:：\s]|$)"
+    r"|(?:提(?:起|到)?|讲|报|交[代待]|补充|介绍|备注|注明|标注|反馈|透露|汇报|填写?|写[上明]?|留)"
+    r"(?=了|一[下声句点]|[:：,，\s]|$|我|俺|咱|本人|不|没|对|的是))"
+    rf"{_TO_YOU}?(?!过|的(?!是))(?:了?(?:一(?:声|下|句|点)|几句|件事|个事)|了|的是)?(?:[:：,，\s]{{1,3}}|哈|啊|呢|哦)?"
+)
+"""「忘了告诉你我不吃羊肉」「忘记说了」: what somebody meant to tell, and tells now."""
+
 _FIRST_PERSON = re.compile(
     r"^(?:以后|平时|一般|最近|现在|今年|今天|明天|后天|昨天|前天|上周|下周|周[一二三四五六日末]|每[天周月年]|小时候|从小)?"
     r"(?:(?:你们?|您)?(?:可以|请|就)?(?:叫我|喊我|称呼我)|我|俺|本人|咱|i\b|i'm|im\b|my\b|mine\b|we\b|our\b)"
@@ -79,6 +94,7 @@ def clauses_of(text: str) -> tuple[Clause, ...]:
         mark = cut.group() if cut else ""
         piece = text[start:end].strip(" \t\r\n.。~～-*•")
         if piece:
+            piece = piece[forgot_to_tell(piece) :] or piece
             clauses.append(
                 Clause(text=piece, is_question=is_question(piece + mark.strip()), begins_sentence=begins)
             )
@@ -86,6 +102,12 @@ def clauses_of(text: str) -> tuple[Clause, ...]:
         begins = begins or not _SENTENCE_ENDS.isdisjoint(mark)
         start = cut.end() if cut else len(text)
     return tuple(clauses)
+
+
+def forgot_to_tell(clause: str) -> int:
+    """How many characters say that the rest was forgotten to be told (「忘了跟你说」); 0: none."""
+    found = _FORGOT_TO_TELL.match(clause) if "忘" in clause[:LONGEST_LEAD] else None
+    return found.end() if found else 0
 
 
 def without_lead(clause: str) -> str:
