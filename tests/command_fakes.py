@@ -52,6 +52,8 @@ class Facts:
         self.held: dict[tuple[PersonId, str], list[Fact]] = {}
         self.epochs: dict[PersonId, int] = {}
         self.cleared: list[PersonId] = []
+        self.told = 0
+        """No id is given twice."""
 
     def hold(
         self,
@@ -62,9 +64,10 @@ class Facts:
     ) -> None:
         for text in texts:
             known = self.held.setdefault((scope.person, scope.place), [])
+            self.told += 1
             known.append(
                 Fact(
-                    id=sum(map(len, self.held.values())) + 1,
+                    id=self.told,
                     kind=kind,
                     text=text,
                     importance=0.5,

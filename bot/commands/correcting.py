@@ -4,17 +4,18 @@ Invariant: exactly one memory is corrected or none; see `bot.memory.correcting`.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.commands.context import Asker
+from bot.commands.shown_numbers import ShownNumbers
 from bot.conversation.text import clip
 from bot.conversation.wording import Wording
 from bot.memory.correcting import Correction, put_right
 from bot.memory.fact import Fact, FactKind
 from bot.memory.forget import meant, thing_named
 from bot.memory.normalise import normalise
-from bot.memory.numbering import number_of, numbered
+from bot.memory.numbering import numbered
 from bot.memory.ports import FactStore
 
 SHOWN = 5
@@ -38,8 +39,9 @@ class _Change:
 
 
 class CorrectCommands:
-    def __init__(self, facts: FactStore, wording: Wording) -> None:
+    def __init__(self, facts: FactStore, wording: Wording, numbers: ShownNumbers) -> None:
         self._facts = facts
+        self._numbers = numbers
         self._wording = wording
 
     async def correct(self, asker: Asker, words: str) -> str:
@@ -56,7 +58,7 @@ class CorrectCommands:
         found = _BY_NUMBER.fullmatch(words)
         if found is None or not found["text"]:
             return self._wording.say("correct_usage")
-        meant_one = numbered(held).get(int(found["number"]))
+        meant_one = self._numbered(asker, held).get(int(found["number"]))
         fact = next((each for each in shown if meant_one and each.text == meant_one.text), None)
         if fact is None:
             return self._wording.say("correct_nothing")
@@ -66,7 +68,7 @@ class CorrectCommands:
         self, asker: Asker, before: str, after: str, shown: Sequence[Fact], held: Sequence[Fact]
     ) -> str:
         number = _BY_NUMBER.fullmatch(before)
-        if number is not None and not number["text"] and int(number["number"]) in numbered(held):
+        if number is not None and not number["text"] and int(number["number"]) in self._numbered(asker, held):
             return await self.correct(asker, f"{before} {after}")
         parts = _BEFORE.fullmatch(before)
         what, old = (parts["what"], parts["old"]) if parts else ("", before)
@@ -80,13 +82,14 @@ class CorrectCommands:
         if not changes:
             return self._wording.say("correct_nothing")
         if len(changes) > 1:
-            numbers = number_of(held)
-            lines = "\n".join(
-                f"{numbers.get(each.fact.text, 0)}. {clip(each.fact.text, SHOWN_CHARACTERS)}"
-                for each in changes[:SHOWN]
-            )
+            few = [each.fact.text for each in changes[:SHOWN]]
+            numbers = self._numbers.show(asker.scope, held, few, is_anew=False)
+            lines = "\n".join(f"{numbers.get(text, 0)}. {clip(text, SHOWN_CHARACTERS)}" for text in few)
             return self._wording.say("correct_which", facts=lines)
         return await self._put_right(asker, changes[0])
+
+    def _numbered(self, asker: Asker, held: Sequence[Fact]) -> Mapping[int, Fact]:
+        return numbered(held, self._numbers.of(asker.scope))
 
     async def _put_right(self, asker: Asker, change: _Change) -> str:
         done = await put_right(self._facts, asker.scope, change.fact, change.text, asker.message.sent_at)
@@ -98,6 +101,9 @@ class CorrectCommands:
             case Correction.GONE:
                 return self._wording.say("remember_failed")
             case Correction.DONE:
+                held = await self._facts.held_facts(asker.scope)
+                new = next((fact.id for fact in held if fact.text == done.texts[0]), change.fact.id)
+                self._numbers.put_in_place(asker.scope, change.fact.id, new)
                 return self._wording.say(
                     "corrected",
                     old=clip(change.fact.text, SHOWN_CHARACTERS),

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from bot.commands.context import Asker, channel_name
 from bot.commands.parsing import Call
+from bot.commands.shown_numbers import ShownNumbers
 from bot.conversation.local_time import local_date
 from bot.conversation.ports import Clock
 from bot.conversation.text import clip
@@ -37,6 +38,7 @@ class ForgetCommands:
         self,
         *,
         forget: Forget,
+        numbers: ShownNumbers,
         window: TurnWindow,
         lines: GroupLines,
         confirmations: ConfirmationStore,
@@ -47,6 +49,7 @@ class ForgetCommands:
     ) -> None:
         """`clear`: asks about everything."""
         self._forget = forget
+        self._numbers = numbers
         self._forgetting = Forgetting(forget=forget, window=window, lines=lines, audit=audit)
         self._confirmations = confirmations
         self._wording = wording
@@ -58,11 +61,15 @@ class ForgetCommands:
         words = call.argument
         if not words:
             return self._wording.say("forget_usage")
-        found = await self._forget.find(asker.scope, words, asker.message.sent_at)
+        shown = self._numbers.of(asker.scope)
+        found = await self._forget.find(asker.scope, words, asker.message.sent_at, shown)
         if found.request.means is Means.ALL:
             return await self._clear(asker)
-        if not call.is_certain and not (found.facts or found.turns):
-            return None
+        if not (found.facts or found.turns):
+            if not call.is_certain:
+                return None
+            if found.gone:
+                return self._gone(found)
         if call.is_asking or self._is_much(found) or not found.is_sure:
             return await self._ask(asker, words, found)
         return await self._carry_out(asker, found)
@@ -74,14 +81,25 @@ class ForgetCommands:
     async def confirmed(self, asker: Asker, waiting: Confirmation) -> str:
         """After 「确认」: what the words mean, as of when they were said."""
         asked = json.loads(waiting.argument)
-        found = await self._forget.find(asker.scope, asked["words"], datetime.fromisoformat(asked["at"]))
+        if asked["facts"]:
+            # By number: what was shown with the question.
+            found = await self._forget.those(asker.scope, asked["facts"])
+        else:
+            at = datetime.fromisoformat(asked["at"])
+            found = await self._forget.find(asker.scope, asked["words"], at, self._numbers.of(asker.scope))
         return await self._carry_out(asker, found)
 
     def _is_much(self, found: Found) -> bool:
         return len(found.facts) > MOST_UNASKED or len(found.turns) > MOST_TURNS_UNASKED
 
     async def _ask(self, asker: Asker, words: str, found: Found) -> str:
-        asked = {"place": asker.scope.place, "words": words, "at": asker.message.sent_at.isoformat()}
+        by_number = found.request.means is Means.NUMBER and not found.words
+        asked = {
+            "place": asker.scope.place,
+            "words": words,
+            "at": asker.message.sent_at.isoformat(),
+            "facts": [fact.id for fact in found.facts] if by_number else [],
+        }
         waiting = Confirmation(action=FORGET, argument=json.dumps(asked, ensure_ascii=False), reason="")
         await self._confirmations.ask(asker.account.id, waiting, self._clock.now() + CONFIRM_WITHIN)
         count, turns = len(found.facts), len(found.turns)
@@ -91,7 +109,13 @@ class ForgetCommands:
         left = len(found.facts) - MOST_SHOWN
         if left > 0:
             shown += self._wording.say("forget_ask_more", left=left)
-        return self._wording.say("forget_ask", facts=shown, count=count, turns=turns)
+        return self._wording.say("forget_ask", facts=shown, count=count, turns=turns) + self._gone_too(found)
+
+    def _gone(self, found: Found) -> str:
+        return self._wording.say("forget_no_number", numbers="、".join(map(str, found.gone)))
+
+    def _gone_too(self, found: Found) -> str:
+        return "\n" + self._gone(found) if found.gone else ""
 
     async def _carry_out(self, asker: Asker, found: Found) -> str:
         done = await self._forgetting.carry_out(
@@ -101,6 +125,7 @@ class ForgetCommands:
         if forgotten.is_nothing:
             return self._wording.say("forget_nothing")
         answer = self._told(asker, forgotten) + receipt_line(self._wording, forgotten.receipt)
+        answer += self._gone_too(found)
         return answer + self._wording.say("forget_window_left") if done.is_window_left else answer
 
     def _told(self, asker: Asker, forgotten: Forgotten) -> str:
@@ -112,13 +137,17 @@ class ForgetCommands:
         if asker.is_in_group:
             answer = self._wording.say("forgotten_count", count=len(facts))
         else:
-            answer = self._wording.say("forgotten", count=len(facts), facts=self._labels(facts))
+            answer = self._wording.say("forgotten", count=len(facts), facts=self._labels(asker, facts))
         return answer + self._wording.say("forgotten_turns", turns=receipt.turns) if receipt.turns else answer
 
-    def _labels(self, facts: Sequence[Fact]) -> str:
+    def _labels(self, asker: Asker, facts: Sequence[Fact]) -> str:
+        """With the numbers under which they were last seen."""
+        shown = self._numbers.of(asker.scope)
+        numbers = {fact: number for number, fact in enumerate(shown.ids, 1) if number in shown.seen}
         lines = [
             self._wording.say(
-                "forgotten_fact",
+                "forgotten_numbered" if fact.id in numbers else "forgotten_fact",
+                number=numbers.get(fact.id, 0),
                 what=topic_label(fact.text) or self._wording.say(f"kind_{fact.kind.value}"),
                 channel=channel_name(self._wording, fact.channel),
                 date=local_date(fact.said_at),

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from bot.commands.context import Asker, channel_name
+from bot.commands.shown_numbers import ShownNumbers
 from bot.conversation.local_time import local_date
 from bot.conversation.text import clip
 from bot.conversation.wording import Wording
@@ -14,7 +15,6 @@ from bot.memory.clauses import states
 from bot.memory.explicit import facts_of_explicit
 from bot.memory.fact import Fact, FactKind, NewFact
 from bot.memory.never import own_clauses
-from bot.memory.numbering import number_of
 from bot.memory.ports import FactStore
 from bot.memory.revising import settled_beside
 from bot.ports import PauseStore
@@ -29,8 +29,9 @@ FACT_CHARACTERS = 80
 class MemoryCommands:
     """/我的记忆, /记住."""
 
-    def __init__(self, facts: FactStore, pauses: PauseStore, wording: Wording) -> None:
+    def __init__(self, facts: FactStore, pauses: PauseStore, wording: Wording, numbers: ShownNumbers) -> None:
         self._facts = facts
+        self._numbers = numbers
         self._pauses = pauses
         self._wording = wording
 
@@ -47,9 +48,10 @@ class MemoryCommands:
             return self._wording.say("memory_empty")
         if asker.is_in_group:
             return self._wording.say("memory_count", count=len(facts))
-        numbers = number_of(await self._facts.held_facts(asker.scope))
         before = min(page - 1, (len(facts) - 1) // MOST_FACTS) * MOST_FACTS
         shown = facts[::-1][before : before + MOST_FACTS]
+        held = await self._facts.held_facts(asker.scope)
+        numbers = self._numbers.show(asker.scope, held, [fact.text for fact in shown], is_anew=before == 0)
         lines = self._lines(shown, numbers)
         left = len(facts) - before - len(shown)
         if not left:

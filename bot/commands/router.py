@@ -27,6 +27,7 @@ from bot.commands.parsing import Call, Command, parse
 from bot.commands.pausing import PauseCommands
 from bot.commands.people import PeopleCommands
 from bot.commands.phone import PhoneCommands
+from bot.commands.shown_numbers import ShownNumbers
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
 from bot.erasing import Erasing
@@ -76,12 +77,14 @@ class Commands:
         wording: Wording,
         clock: Clock,
     ) -> None:
-        self._memory = MemoryCommands(facts, pauses, wording)
-        self._correcting = CorrectCommands(facts, wording)
+        numbers = ShownNumbers()
+        self._memory = MemoryCommands(facts, pauses, wording, numbers)
+        self._correcting = CorrectCommands(facts, wording, numbers)
         self._exporting = ExportCommands(export, wording)
         self._pausing = PauseCommands(pauses, wording)
         self._forgetting = ForgetCommands(
             forget=forget,
+            numbers=numbers,
             window=window,
             lines=lines,
             confirmations=confirmations,

@@ -16,7 +16,7 @@ from bot.memory.content_words import codes, content_terms, coverage, indexed_ter
 from bot.memory.fact import Fact, ForgetReceipt
 from bot.memory.forget_request import ForgetRequest, Means, read_request, strip_around
 from bot.memory.normalise import normalise, searchable
-from bot.memory.numbering import numbered
+from bot.memory.numbering import Shown, numbered
 from bot.memory.ports import FactForgetter, TurnLog
 from bot.memory.sessions import earlier_session, session_began
 from bot.memory.sought import Sought
@@ -48,6 +48,8 @@ class Found:
     """Ids of turns that go whatever they hold."""
     words: tuple[str, ...] = ()
     """Turns that hold one of these go too."""
+    gone: tuple[int, ...] = ()
+    """Numbers that were named and that nothing is held under."""
     is_sure: bool = True
     """False: the words only touch what was found, so whoever said them is asked first."""
 
@@ -71,15 +73,16 @@ class Forget:
         self._facts = facts
         self._log = log
 
-    async def find(self, scope: Scope, words: str, at: datetime) -> Found:
-        """What 「忘记 <words>」 said at `at` means. Raises StoreUnavailable."""
+    async def find(self, scope: Scope, words: str, at: datetime, shown: Shown | None = None) -> Found:
+        """What 「忘记 <words>」 said at `at` means. `shown`: the numbers that were last seen; None: those of all that is
+        held. Raises StoreUnavailable."""
         request = read_request(words, at)
         held = sorted(await self._facts.held_facts(scope), key=lambda fact: (fact.said_at, fact.id))
         match request.means:
             case Means.ALL:
                 return Found(request=request, facts=tuple(held))
             case Means.NUMBER:
-                return _by_number(request, held)
+                return _by_number(request, held, shown)
             case Means.LAST:
                 return await self._last(scope, request, held, at)
             case Means.TIME:
@@ -91,7 +94,11 @@ class Forget:
 
     async def one(self, scope: Scope, fact: int) -> Found:
         """The memory with this id, if it is of the scope. Raises StoreUnavailable."""
-        held = [each for each in await self._facts.held_facts(scope) if each.id == fact]
+        return await self.those(scope, (fact,))
+
+    async def those(self, scope: Scope, facts: Sequence[int]) -> Found:
+        """The memories with these ids, as far as they are of the scope. Raises StoreUnavailable."""
+        held = [each for each in await self._facts.held_facts(scope) if each.id in facts]
         return Found(request=ForgetRequest(means=Means.NUMBER), facts=tuple(held))
 
     async def said_in(self, scope: Scope, window: Window) -> Found:
@@ -209,14 +216,21 @@ def _near(phrase: str, held: Sequence[Fact], meant_surely: Sequence[Fact]) -> tu
     return tuple(fact for fact in held if coverage(bare, fact.text) >= TOUCHING_COVERAGE)
 
 
-def _by_number(request: ForgetRequest, held: Sequence[Fact]) -> Found:
-    """The memory of that number; with a number alone also what holds it as a word, and then whoever said it is asked."""
-    by_number = numbered(held).get(request.number)
-    holding = meant(request.phrase, held) if request.is_only_number else ()
-    if by_number is None:
-        return Found(request=request, facts=holding, words=named(request.phrase, request.phrase))
-    both = tuple(fact for fact in held if fact in holding or fact.text == by_number.text)
-    return Found(request=request, facts=both, is_sure=len(both) == 1 or not holding)
+def _by_number(request: ForgetRequest, held: Sequence[Fact], shown: Shown | None) -> Found:
+    """The memories of the numbers; with one number alone also what holds it as a word, and then whoever said it is asked,
+    as who never saw it is."""
+    numbers = numbered(held, shown)
+    texts = {numbers[number].text for number in request.numbers if number in numbers}
+    gone = tuple(number for number in request.numbers if number not in numbers)
+    was_seen = shown is None or shown.seen.issuperset({*request.numbers} - {*gone})
+    is_word = request.is_only_number and not (shown and shown.seen.issuperset(request.numbers) and gone)
+    holding = meant(request.phrase, held) if is_word else ()
+    if not texts:
+        words = named(request.phrase, request.phrase) if is_word else ()
+        return Found(request=request, facts=holding, words=words, gone=() if holding else gone)
+    both = tuple(fact for fact in held if fact in holding or fact.text in texts)
+    is_one = all(fact.text in texts for fact in both)
+    return Found(request=request, facts=both, gone=gone, is_sure=was_seen and is_one)
 
 
 def _said_in(window: Window, facts: Iterable[Fact]) -> tuple[Fact, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from bot.memory.listed_numbers import numbers_named
 from bot.memory.normalise import normalise
 from bot.memory.time_zh import OPEN_START, Kind, TimeSpan, Window, find_times
 
@@ -36,7 +37,7 @@ class ForgetRequest:
     """Of a THING: what names it, normalised, without the words around it and without a time that binds."""
     whole: str = ""
     """The same with the time: where that is part of what was told (「上周去医院的事」)."""
-    number: int = 0
+    numbers: tuple[int, ...] = ()
     is_only_number: bool = False
     """Nothing says that it is a number of a list: it may as well be the thing itself."""
     window: Window | None = None
@@ -48,9 +49,6 @@ class ForgetRequest:
     """「刚才」: of the talk going on."""
 
 
-_NUMBER = re.compile(
-    r"(?P<named>第|编号|序号|#|no\.?)?\s*(?P<number>[0-9]{1,4})\s*(?P<unit>条|号|个|件|项)?(?:记忆)?(?:吧|了)?"
-)
 _RECENT = re.compile(r"刚才|刚刚|方才|刚(?![好性果需强毅烈])|just now|just said")
 _LAST_MARK = re.compile(
     r"刚|方才|最后|最近[说讲发]|[上前]面|[上前]一?[句条]|这[句条个件]|what i (?:just )?(?:said|told you)"
@@ -96,15 +94,11 @@ def read_request(words: str, at: datetime) -> ForgetRequest:
     # 「上礼拜的一切」 is no Monday.
     text = words.strip()[:LONGEST_READ].replace("一切", "全部")
     normal = normalise(text)
-    if (number := _NUMBER.fullmatch(normal)) is not None:
-        is_only = number["named"] is None and number["unit"] is None
-        whole = normal if is_only else ""
+    if numbers := numbers_named(normal):
+        # Of several, nobody would speak as of one word.
+        whole = normal if normal.isdecimal() else ""
         return ForgetRequest(
-            means=Means.NUMBER,
-            number=int(number["number"]),
-            is_only_number=is_only,
-            phrase=whole,
-            whole=whole,
+            means=Means.NUMBER, numbers=numbers, is_only_number=bool(whole), phrase=whole, whole=whole
         )
     if _LAST_MARK.search(normal) and not _LAST_ONLY.sub("", normal) and not _WHOLE_TALK.search(normal):
         return ForgetRequest(means=Means.LAST, is_recent=True, is_said_then=True)

@@ -106,8 +106,93 @@ class TestByNumber:
 
     async def test_anothers_number_is_nobodys(self, house: House) -> None:
         house.facts.hold(house.bob.scope(""), "我叫小白")
-        assert await house.say(house.alice, "/忘记 第1条") == WORDING.say("forget_nothing")
+        assert "没有第 1 条" in (await house.say(house.alice, "/忘记 第1条") or "")
         assert house.facts.texts(house.bob.scope("")) == ["我叫小白"]
+
+    async def test_a_number_means_what_was_seen_under_it(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我属虎", "我在学钢琴", "我的狗叫旺财", "我不吃羊肉")
+        await house.say(house.alice, "/我的记忆")
+        said = await house.say(house.alice, "/忘记 第1条") or ""
+        assert "第 1 条" in said and "属虎" not in said
+        house.facts.hold(scope, "我搬家了")
+        await house.say(house.alice, "/忘记 第2条")
+        assert house.facts.texts(scope) == ["我的狗叫旺财", "我不吃羊肉", "我搬家了"]
+
+    async def test_what_is_gone_says_so_and_nothing_else_goes(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我属虎", "我有2只猫", "我的狗叫旺财")
+        await house.say(house.alice, "/我的记忆")
+        for words in ("第1条", "第1条", "2", "2"):
+            said = await house.say(house.alice, f"/忘记 {words}") or ""
+        assert "没有第 2 条" in said
+        assert house.facts.texts(scope) == ["我的狗叫旺财"]
+        said = await house.say(house.alice, "把第1条和第3条都删了") or ""
+        assert "第 3 条" in said and "没有第 1 条" in said
+        assert house.facts.texts(scope) == []
+
+    async def test_a_list_shown_anew_counts_anew(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我属虎", "我在学钢琴", "我的狗叫旺财")
+        await house.say(house.alice, "/我的记忆")
+        await house.say(house.alice, "/忘记 第1条")
+        assert "2. 我的狗叫旺财" in (await house.say(house.alice, "/我的记忆") or "")
+        await house.say(house.alice, "/忘记 第2条")
+        assert house.facts.texts(scope) == ["我在学钢琴"]
+
+    async def test_the_next_page_goes_on_with_the_same_numbers(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, *[f"第{number}件事情" for number in range(1, 31)])
+        await house.say(house.alice, "/我的记忆")
+        await house.say(house.alice, "/忘记 第30条")
+        assert "9. 第9件事情" in (await house.say(house.alice, "/我的记忆 2") or "")
+        await house.say(house.alice, "/忘记 第5条")
+        assert {"第5件事情", "第30件事情"}.isdisjoint(house.facts.texts(scope))
+        assert len(house.facts.texts(scope)) == 28
+
+    async def test_a_number_nobody_saw_is_asked_about(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我属虎", "我在学钢琴")
+        assert "我在学钢琴" in (await house.say(house.alice, "/忘记 第2条") or "")
+        assert len(house.facts.texts(scope)) == 2
+        await house.say(house.alice, "确认")
+        assert house.facts.texts(scope) == ["我属虎"]
+
+    async def test_lists_of_two_accounts_are_apart(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我属虎", "我在学钢琴", "我的狗叫旺财")
+        await house.say(house.alice, "/我的记忆")
+        house.facts.hold(house.bob.scope(""), "我叫小白", "我怕狗")
+        await house.say(house.bob, "/我的记忆")
+        await house.say(house.bob, "/忘记 第1条")
+        await house.say(house.alice, "/忘记 第1条")
+        await house.say(house.alice, "/忘记 第3条")
+        assert house.facts.texts(scope) == ["我在学钢琴"]
+        assert house.facts.texts(house.bob.scope("")) == ["我怕狗"]
+
+    @pytest.mark.parametrize("words", ["第1条 第3条", "1、3", "第一条和第三条", "第1、3条", "#1 #3"])
+    async def test_several_go_at_once(self, house: House, words: str) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我属虎", "我在学钢琴", "我的狗叫旺财")
+        await house.say(house.alice, "/我的记忆")
+        assert "已忘记 2 件事" in (await house.say(house.alice, f"/忘记 {words}") or "")
+        assert house.facts.texts(scope) == ["我在学钢琴"]
+
+    async def test_what_was_corrected_goes_by_the_number_it_had(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我属虎", "我的鞋码是42")
+        await house.say(house.alice, "/我的记忆")
+        await house.say(house.alice, "/更正 2 我的鞋码是43")
+        await house.say(house.alice, "/忘记 第2条")
+        assert house.facts.texts(scope) == ["我属虎"]
+
+    async def test_a_correction_by_number_means_what_was_seen(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我属虎", "我的鞋码是42", "我的鞋码是52")
+        await house.say(house.alice, "/我的记忆")
+        await house.say(house.alice, "/忘记 第1条")
+        await house.say(house.alice, "/更正 2 我的鞋码是43")
+        assert sorted(house.facts.texts(scope)) == ["我的鞋码是43", "我的鞋码是52"]
 
 
 class TestCorrect:
