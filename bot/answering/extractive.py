@@ -17,6 +17,7 @@ from bot.conversation.local_time import local_date
 from bot.conversation.markdown import flatten
 from bot.conversation.masking import mask_secrets
 from bot.conversation.ports import Embedder
+from bot.conversation.text import clip
 from bot.conversation.turn import Turn
 from bot.conversation.wording import Wording
 from bot.knowledge.ingest import MARKDOWN_SUFFIXES
@@ -33,7 +34,7 @@ NEAR_BEST = 1.5
 NEAR_BEST_OF_ONESELF = 6.0
 """「还记得我吗」 is answered by who the person is as well as by what fits best."""
 LONGEST_QUOTE = 300
-"""Characters of a passage: with its frame it stays on one page of 2,000 bytes."""
+"""Characters of a passage or a turn: with its frame it stays on one page of 2,000 bytes."""
 
 _SENTENCE = re.compile(r"[^。！？!?\n]+[。！？!?]*\n*|\n+")
 
@@ -132,7 +133,7 @@ class ExtractiveAnswerer:
             text, date = self._quoted(fact.text), local_date(fact.said_at)
             lines.append(self._wording.say(key, text=text, date=date))
         for turn in extract.said:
-            text, date = self._quoted(turn.question), local_date(turn.at)
+            text, date = self._quoted(clip(turn.question, LONGEST_QUOTE)), local_date(turn.at)
             lines.append(self._wording.say("extract_memory", text=text, date=date))
         for passage in extract.passages:
             text = without_secrets(_excerpt(_shown(passage), question.text))

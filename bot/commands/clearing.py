@@ -128,6 +128,9 @@ class ClearingCommands:
             return None
         return self._wording.say("cancelled" if taken.action in self._others else "clear_cancelled")
 
+    async def waits(self, asker: Asker) -> bool:
+        return await self._confirmations.pending(asker.account.id) is not None
+
     async def leave(self, asker: Asker) -> None:
         """Anything but 「确认」 leaves the memory: a later 「确认」 may mean something else."""
         if await self._confirmations.pending(asker.account.id) is not None:

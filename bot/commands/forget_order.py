@@ -144,6 +144,25 @@ def forget_order(text: str) -> ForgetOrder | None:
     return _of_clauses(clauses)
 
 
+def order_beside_another(text: str) -> ForgetOrder | None:
+    """Beside 「记住…」 also 「忘记紫色」 is an order, unless people forget such things themselves."""
+    order = forget_order(text)
+    is_bare = order is None and not _OF_ONESELF.search(text) and not text.rstrip(" 。.!！").endswith("了")
+    return forget_order(text.rstrip(" 。.!！") + "吧") if is_bare else order
+
+
+def begins_forgetting(text: str) -> bool:
+    """Whether a text longer than `LONGEST` begins with an order to forget, or as one that doesn't end."""
+    first = _CLAUSES.split(text[: LONGEST + 1].strip(), 1)[0]
+    if len(first) > LONGEST - 1:
+        lead = _LEAD.match(first)
+        body = first[lead.end() :] if lead else first
+        is_begun = re.match(rf"{_FULLY}(?:{_FORGET}|{_NOT_KEEP}|{_DELETE})", body) is not None
+        return is_begun and not forgot_to_tell(first) and not _ASKS.search(first)
+    order = forget_order(first)
+    return order is not None and order.is_certain
+
+
 def _of_clauses(clauses: Sequence[str]) -> ForgetOrder | None:
     """The last order; a bare one (「…，忘了吧」) is for what stands before it."""
     for number in range(len(clauses) - 1, -1, -1):

@@ -63,6 +63,8 @@ class Call:
     """False: it was talk, if there is nothing to act on."""
     is_asking: bool = False
     """Asked whether it may be done: whoever asked is asked back."""
+    is_too_long: bool = False
+    """To be understood: whoever asked is told so."""
 
 
 _SLASH = {

@@ -7,7 +7,6 @@ None, so that no message is swallowed.
 from bot.alerts import Alerts
 from bot.commands.clearing import ClearingCommands
 from bot.commands.context import (
-    DEGRADED,
     HUMAN,
     Asker,
     CommandContext,
@@ -23,17 +22,18 @@ from bot.commands.held import HeldAnswers
 from bot.commands.leaving import LEAVE, LeavingCommands
 from bot.commands.linking import UNLINK, LinkingCommands
 from bot.commands.memory import MemoryCommands
-from bot.commands.parsing import Call, Command, parse
+from bot.commands.parsing import Call, Command
 from bot.commands.pausing import PauseCommands
 from bot.commands.people import PeopleCommands
 from bot.commands.phone import PhoneCommands
+from bot.commands.recognising import recognise
 from bot.commands.shown_numbers import ShownNumbers
+from bot.commands.state import StateCommands
 from bot.conversation.ports import Clock
 from bot.conversation.wording import Wording
 from bot.erasing import Erasing
 from bot.groups.lines import GroupLines
 from bot.groups.switch import GroupSwitch
-from bot.memory.explicit import explicit_memory
 from bot.memory.forget import Forget
 from bot.memory.ports import FactStore, TurnWindow
 from bot.ports import AuditLog, ConfirmationStore, DeliveryStore, PauseStore
@@ -46,8 +46,6 @@ from identity.ports import AccountStore
 _FOR_STRANGERS = frozenset({Command.HELP, Command.PRIVACY, Command.STATUS})
 """What needs no account."""
 _NAMING_WHAT_GOES = frozenset({Command.FORGET, Command.GROUP_FORGET})
-LONGEST_TO_REMEMBER = 1_000
-"""Characters. A longer text that begins with 「记住」 is a document; the judge reads it after the answer."""
 
 
 class Commands:
@@ -137,7 +135,7 @@ class Commands:
             forgetting=self._forgetting,
         )
         self._authority = authority
-        self._status = status
+        self._state = StateCommands(status, authority, wording)
         self._alerts = alerts
         self._wording = wording
 
@@ -146,7 +144,7 @@ class Commands:
 
         Raises StoreUnavailable.
         """
-        call = _recognise(context.message.text)
+        call, *more = recognise(context.message.text) or (None,)
         if context.message.is_anonymous or context.account is None or context.scope is None:
             return await self._for_stranger(call)
         asker = Asker(
@@ -164,6 +162,8 @@ class Commands:
             return CommandReply(text="") if page is None and context.has_waited else page
         if call.command is Command.HUMAN:
             return CommandReply(text=await self._ask_for_human(asker), decided_by=HUMAN)
+        if more:
+            return _reply(await self._forget_and_remember(asker, call, more[0]), hides_question=True)
         answer = await self._carry_out(call, asker) or self._nothing_to_do(call)
         return _reply(answer, hides_question=call.command in _NAMING_WHAT_GOES)
 
@@ -171,7 +171,16 @@ class Commands:
         """Plain words may have been talk; a slash never is."""
         return None if call.is_plain else self._wording.say("confirm_nothing")
 
+    async def _forget_and_remember(self, asker: Asker, forget: Call, remember: Call) -> str:
+        """In this order. Where the forgetting waits for 「确认」, what is to be remembered could go with it."""
+        forgotten = await self._forgetting.forget(asker, forget) or self._wording.say("forget_nothing")
+        if await self._clearing.waits(asker):
+            return forgotten + self._wording.say("remember_afterwards")
+        return f"{forgotten}\n{await self._memory.remember(asker, remember.argument)}"
+
     async def _carry_out(self, call: Call, asker: Asker) -> str | None:
+        if call.is_too_long:
+            return self._wording.say(f"{call.command.value}_too_long")
         match call.command:
             case Command.ID:
                 return self._people.own_id(asker)
@@ -180,7 +189,7 @@ class Commands:
             case Command.FIND:
                 return await self._people.find(asker, call.argument)
             case Command.STATUS:
-                return await self._state(asker)
+                return await self._state.tell(asker)
             case Command.PRIVACY:
                 return self._wording.say("privacy")
             case Command.CLEAR:
@@ -263,7 +272,7 @@ class Commands:
             case Command.HELP:
                 return _reply(self._wording.say("help"))
             case Command.STATUS:
-                return _reply(await self._short_state())
+                return _reply(await self._state.in_short())
             case _:
                 return _reply(
                     self._wording.say("privacy" if call.command is Command.PRIVACY else "anonymous")
@@ -277,26 +286,6 @@ class Commands:
             text = self._wording.say("help_group", help=text)
         is_superuser = await self._authority.is_superuser(asker.message.sender)
         return self._wording.say("help_superuser", help=text) if is_superuser else text
-
-    async def _state(self, asker: Asker) -> str:
-        if asker.is_in_group or not await self._authority.is_superuser(asker.message.sender):
-            return await self._short_state()
-        report = await self._status()
-        told = ((label, value) for label, value in report.items() if value)
-        lines = "\n".join(self._wording.say("status_line", label=label, value=value) for label, value in told)
-        return self._wording.say("status_report", lines=lines)
-
-    async def _short_state(self) -> str:
-        report = await self._status()
-        return self._wording.say("status_degraded" if report.get(DEGRADED) else "status_ok")
-
-
-def _recognise(text: str) -> Call | None:
-    call = parse(text)
-    if call is not None or len(text) > LONGEST_TO_REMEMBER:
-        return call
-    words = explicit_memory(text)
-    return None if words is None else Call(command=Command.REMEMBER, argument=words, is_plain=True)
 
 
 def _reply(text: str | None, *, hides_question: bool = False) -> CommandReply | None:

@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from bot.memory.clauses import Clause, clauses_of, is_order, is_reported, is_supposed, without_lead
+from bot.memory.clauses import (
+    Clause,
+    clauses_of,
+    forgot_to_tell,
+    is_order,
+    is_reported,
+    is_supposed,
+    without_lead,
+)
 from bot.memory.never.links import has_link
 from bot.memory.never.secrets import is_secret
 from bot.memory.normalise import normalise
@@ -32,6 +40,10 @@ PLANTED = frozenset(
 """Kinds that are not kept either when the person asks to have them remembered."""
 
 SUPPOSED = "supposed"
+_TO_FORGET = re.compile(
+    r"(?:请|麻烦|帮我|帮忙|你|您){0,3}(?:都|全部?){0,2}(?:忘记|忘掉|忘却|forget)(?!了)\S", re.IGNORECASE
+)
+"""An order to forget, understood or not, or what somebody forgot to do."""
 _HABIT = re.compile(r"习惯|一般|平时|从来|都会|每次")
 """「要是下雨我一般不骑车」 says what is so."""
 
@@ -89,6 +101,8 @@ def _reason(said: str, *, is_asked: bool) -> Barred | None:
         return found
     if is_asked:
         return None
+    if _TO_FORGET.match(text) and not forgot_to_tell(text):
+        return Barred(kind="forgetting", reach=ONWARD)
     if is_secret(text):
         return Barred(kind="secret", reach=ONWARD)
     if is_reported(said):
