@@ -33,7 +33,7 @@ _TAIL = re.compile(
 _FORGET = r"(?:忘记掉?|忘掉|忘了|忘却|遗忘|忘干净|忘光|忘个?一干二净|忘)"
 _NOT_KEEP = (
     r"(?:别|不要|不用|不必|不许|不准|不需要|无需|没必要|禁止|请?勿|甭|不想让?(?:你|您)|不希望(?:你|您))(?:再|给我|帮我|替我|一直|老|还|继续)*"
-    r"(?:记(?:住|着|得|下来|下|录|在心上|了)?(?![恨仇账错混者挂性])|保存|储存|存(?![款钱])|保存下来|保留|留着|留存|留下|留(?!言)|知道)(?:了)?"
+    r"(?:记(?:住|着|得|下来|下|录|在心上|了)?(?![恨仇账错混者挂性])|保存|储存|存(?:着|下来?|了)?(?![款钱])|保存下来|保留|留着|留存|留下|留(?!言)|知道)(?:了)?"
 )
 _DELETE = (
     r"(?:删除掉?|删掉|删了|删去|删干净|删|清除掉?|清掉|清了|清空|清理掉?|清干净|抹掉|抹去|抹除|抹了|擦掉|擦除|划掉|去掉|去除|移除|销毁|消除|消掉|剔除|拿掉|除掉|清零|清洗掉?"
@@ -111,6 +111,7 @@ _NOT_A_THING = re.compile(
 _MENTAL = re.compile(r"烦恼|过去|不愉快|不开心|伤心|时间|自己|前任|仇恨|悲伤|一切烦|压力|烦心|难过|痛苦")
 """What people wish away, and nobody told the bot."""
 _PLEASE = re.compile(r"[,，\s]*(?:请|麻烦|拜托|就|(?<=[的事，])你|您)+$")
+_VOID = re.compile(r"(?<=.)(?:已经|已|就|都)?(?:作废|不算数?|失效)了?$")
 _CLAUSES = re.compile(r"[,，。;；!！\n]+")
 
 
@@ -249,7 +250,7 @@ def _may_be_own(found: re.Match[str]) -> bool:
 
 def _told(what: str, fully: str, *, is_delete: bool, is_order: bool) -> ForgetOrder | None:
     """`what`, where it may be something the person told. `is_order`: the form leaves no doubt that somebody is to forget."""
-    what = _PLEASE.sub("", what.strip(" ：:，,").removeprefix("了"))
+    what = _VOID.sub("", _PLEASE.sub("", what.strip(" ：:，,").removeprefix("了")))
     if not what:
         return None
     is_told = _TOLD.search(what) is not None or _CODE.search(what) is not None or _ALL.match(what) is not None

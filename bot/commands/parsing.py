@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.commands.forget_order import forget_order
+from bot.conversation.simplified import simplified
 from bot.conversation.text import after_slash, content, normalise
 
 
@@ -157,11 +158,12 @@ def parse(text: str) -> Call | None:
     rest = after_slash(text)
     if rest is not None:
         return _parse_slash(rest)
-    if content(text) in _NOT_THAT:
+    plain = simplified(text)
+    if content(plain) in _NOT_THAT:
         return Call(command=Command.FORGET, argument=_JUST_SAID, is_plain=True)
-    if len(text) <= _LONGEST_WHOLE and (command := _WHOLE.get(content(text))) is not None:
+    if len(text) <= _LONGEST_WHOLE and (command := _WHOLE.get(content(plain))) is not None:
         return Call(command=command, is_plain=True)
-    order = forget_order(text)
+    order = forget_order(plain)
     if order is None:
         return None
     return Call(
@@ -186,11 +188,11 @@ def is_switching_on(text: str) -> bool:
 
 def _parse_slash(rest: str) -> Call | None:
     head, *tail = rest.split(maxsplit=1)
-    command = _SLASH.get(normalise(head))
+    command = _SLASH.get(normalise(simplified(head)))
     if command is not None:
         return Call(command=command, argument=tail[0].strip() if tail else "")
     for name in _GLUED:
-        if rest.startswith(name):
+        if simplified(rest[: len(name)]) == name:
             return Call(command=_SLASH[name], argument=rest[len(name) :].lstrip(BETWEEN).strip())
     if (glued := _GLUED_TO_DIGITS.match(rest)) is not None:
         return Call(command=_SLASH[glued[1]], argument=glued[2].strip())

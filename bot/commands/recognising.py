@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from bot.commands.forget_order import LONGEST, begins_forgetting, order_beside_another
 from bot.commands.parsing import Call, Command, parse
+from bot.conversation.simplified import simplified
+from bot.memory.clauses import forgot_to_tell
 from bot.memory.explicit import explicit_memory
 
 LONGEST_TO_REMEMBER = 1_000
@@ -37,9 +39,10 @@ def recognise(text: str) -> tuple[Call, ...]:
     if call is not None and not (call.is_plain and _BEGINS_REMEMBERING.match(text)):
         is_long = call.command is Command.REMEMBER and len(text) > LONGEST_TO_REMEMBER
         return (replace(call, is_too_long=is_long),)
-    if len(text) > LONGEST and begins_forgetting(text):
+    if len(text) > LONGEST and begins_forgetting(simplified(text[: LONGEST + 1])):
         return (Call(command=Command.FORGET, is_plain=True, is_too_long=True),)
-    words = explicit_memory(text[:LONGEST_TO_REMEMBER])
+    said = text[forgot_to_tell(text) :] or text
+    words = explicit_memory(said[:LONGEST_TO_REMEMBER])
     if words is None:
         return ()
     is_long = len(text) > LONGEST_TO_REMEMBER
@@ -61,7 +64,7 @@ def _forget(part: str) -> Call | None:
     if part.startswith(("/", "／")):
         call = parse(part)
         return call if call is not None and call.command is Command.FORGET and call.argument else None
-    order = order_beside_another(part)
+    order = order_beside_another(simplified(part))
     if order is None:
         return None
     return Call(

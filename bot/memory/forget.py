@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.conversation.scope import Scope
+from bot.conversation.simplified import simplified
 from bot.conversation.turn import Turn
 from bot.memory.broad_topics import is_of_topic
 from bot.memory.content_words import codes, content_terms, coverage, indexed_terms
@@ -172,8 +173,9 @@ def named(phrase: str, words: str) -> tuple[str, ...]:
         return tuple(sorted(found))
     if len(phrase) < SHORTEST_NAME or not content_terms(phrase):
         return ()
-    at = normalise(words).find(phrase)
-    is_aligned = at >= 0 and len(normalise(words)) == len(words)
+    plain = normalise(simplified(words))
+    at = plain.find(phrase)
+    is_aligned = at >= 0 and len(plain) == len(words)
     written = words[at : at + len(phrase)] if is_aligned else phrase
     return tuple(dict.fromkeys((written, phrase)))
 
@@ -188,10 +190,10 @@ def meant(phrase: str, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         return ()
     if found := codes(phrase):
         return tuple(fact for fact in facts if found & codes(fact.text))
-    holding = tuple(fact for fact in facts if _holds(fact.text, phrase))
+    holding = tuple(fact for fact in facts if _holds(_plain(fact), phrase))
     if topic := topic_named(phrase):
-        return tuple(fact for fact in facts if fact in holding or topic & topics_told(fact.text))
-    return holding or tuple(fact for fact in facts if coverage(phrase, fact.text) >= NEEDED_COVERAGE)
+        return tuple(fact for fact in facts if fact in holding or topic & topics_told(_plain(fact)))
+    return holding or tuple(fact for fact in facts if coverage(phrase, _plain(fact)) >= NEEDED_COVERAGE)
 
 
 def _thing_of(request: ForgetRequest, held: Sequence[Fact], phrase: str, names: tuple[str, ...]) -> Found:
@@ -207,13 +209,13 @@ def _near(phrase: str, held: Sequence[Fact], meant_surely: Sequence[Fact]) -> tu
     near = tuple(
         fact
         for fact in held
-        if fact in meant_surely or is_of_topic(bare, fact.text) or touched & topics_told(fact.text)
+        if fact in meant_surely or is_of_topic(bare, _plain(fact)) or touched & topics_told(_plain(fact))
     )
     if len(near) > len(meant_surely):
         return near
     if meant_surely:
         return ()
-    return tuple(fact for fact in held if coverage(bare, fact.text) >= TOUCHING_COVERAGE)
+    return tuple(fact for fact in held if coverage(bare, _plain(fact)) >= TOUCHING_COVERAGE)
 
 
 def _by_number(request: ForgetRequest, held: Sequence[Fact], shown: Shown | None) -> Found:
@@ -248,4 +250,8 @@ def _holds(text: str, phrase: str) -> bool:
 
 def thing_named(words: str) -> str:
     """The core of words, for what is no order to forget: 「我的鞋码」 → 鞋码."""
-    return strip_around(normalise(words))
+    return strip_around(normalise(simplified(words)))
+
+
+def _plain(fact: Fact) -> str:
+    return simplified(fact.text)

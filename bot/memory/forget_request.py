@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from bot.conversation.simplified import simplified
 from bot.memory.listed_numbers import numbers_named
 from bot.memory.normalise import normalise
 from bot.memory.time_zh import OPEN_START, Kind, TimeSpan, Window, find_times
@@ -69,6 +70,8 @@ _IN_ALL = re.compile(
 )
 _IS_ALL_ALONE = re.compile(
     r"(?:关于)?我(?:的?(?:事情?|记忆|信息|数据|资料|一切)|(?:的?个?人?(?:隐私|资料|信息|档案))|这个人)?|(?:你的?)?记忆|(?:我们的?|以前的?|之前的?|你?对我的)*(?:聊天|对话|历史)?(?:记录|历史|了解|印象)"
+    r"|(?:[你您](?:们|这里|那里|这边|那边)?)?(?:脑[子海]里|心里|手[里上])?的?(?:存|记|留|知道|掌握|保存|记录|收集)?(?:着|下|过|了|住)?的?(?:关于|有关|对|和|跟)?我(?:个人|本人|自己)?的"
+    r"(?:记忆|印象|了解|认识|记录|资料|信息|数据|档案|画像|隐私|东西|内容|事情?)"
     r"|[我你]?(?:说|讲|聊|谈)过的?(?:话|事情?|东西|内容)?"
     r"|[你您我都所已经]*(?:记得|记住|知道)的?(?:我的?)?(?:事情?|东西|内容)?"
 )
@@ -79,7 +82,7 @@ _TALK_ONLY = re.compile(
 )
 _WHOLE_TALK = re.compile(r"对话|聊天|聊|谈话|会话|这段|全部|所有|都|全|那些|这些|几句")
 _AROUND = re.compile(
-    r"^(?:请|把|掉|后悔|不该|不应该|曾经?|凡是|涉及|含有|带有|包含|提及|叫|一切|关于|有关|跟|我们|我|咱们?|你|您|刚才|刚刚|方才|之前|上次|以前|前面|曾经|和你|跟你|对你|向你|给你|说过?的?|讲过?的?|聊天记录|聊天"
+    r"^(?:请|(?:前面|上面|上头|前头)(?=[说讲发提聊写])|前面(?:那[个条]|的)?|上面(?:那[个条]|的)?|[说讲发提聊写给记存留填报]过?的|把|掉|后悔|不该|不应该|曾经?|凡是|涉及|含有|带有|包含|提及|叫|一切|关于|有关|跟|我们|我|咱们?|你|您|刚才|刚刚|方才|之前|上次|以前|前面|曾经|和你|跟你|对你|向你|给你|说过?的?|讲过?的?|聊天记录|聊天"
     r"|提(?:过|到|起)的?|聊(?:过|到)?的?"
     r"|告诉过?你?的?|记住的?|记得的?|保存的?|存的|那[个件条份张笔些]|这[个件条份张笔些]|的|所有|全部"
     r"|about|that|my|the|what i (?:just )?(?:said|told you)"
@@ -92,7 +95,7 @@ _AROUND = re.compile(
 def read_request(words: str, at: datetime) -> ForgetRequest:
     """Of the words behind 「忘记」, said at `at` (aware)."""
     # 「上礼拜的一切」 is no Monday.
-    text = words.strip()[:LONGEST_READ].replace("一切", "全部")
+    text = simplified(words.strip()[:LONGEST_READ]).replace("一切", "全部")
     normal = normalise(text)
     if numbers := numbers_named(normal):
         # Of several, nobody would speak as of one word.

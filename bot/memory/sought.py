@@ -1,13 +1,14 @@
 """Whether a text holds words that are to be forgotten, however they were written there.
 
-Invariant: pure; width, case, spaces and numerals make no difference, and a code of letters and digits counts as a whole
-word only: 12 isn't in 2012.
+Invariant: pure; width, case, spaces, numerals and traditional characters make no difference, and a code of letters and
+digits counts as a whole word only: 12 isn't in 2012.
 """
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bot.conversation.simplified import simplified
 from bot.memory.normalise import normalise, searchable
 
 SHORTEST = 2
@@ -46,7 +47,7 @@ class Sought:
     def is_in(self, text: str) -> bool:
         if not self:
             return False
-        form = searchable(text)
+        form = searchable(simplified(text))
         squeezed = form.replace(" ", "")
         return any(_stands_in(phrase, squeezed) for phrase in self.phrases) or any(
             _stands_in(code, form) or _stands_in(code, squeezed) for code in self.codes
@@ -60,7 +61,7 @@ def codes_in(texts: Iterable[str]) -> Sought:
 
 
 def _folded(text: str) -> str:
-    return normalise(text).replace(" ", "")
+    return normalise(simplified(text)).replace(" ", "")
 
 
 def _stands_in(words: str, text: str) -> bool:

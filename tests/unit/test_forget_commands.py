@@ -84,7 +84,20 @@ class TestMuch:
 
 
 class TestEverything:
-    @pytest.mark.parametrize("text", ["忘记一切", "把你记得的都忘了吧", "忘掉所有关于我的事", "把我忘了吧"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *("忘记一切", "把你记得的都忘了吧", "忘掉所有关于我的事", "把我忘了吧", "清空你对我的记忆"),
+            *(
+                "把关于我的记忆都删了",
+                "忘掉我的一切",
+                "清除你记的我的东西",
+                "清空您那里我的资料",
+                "删除对我的记忆",
+            ),
+            *("删掉你记录的关于我的内容", "把你对我的印象抹掉", "能清空你对我的记忆吗", "清空妳對我的記憶"),
+        ],
+    )
     async def test_is_asked_for_as_a_clearing_is(self, house: House, text: str) -> None:
         house.facts.hold(house.alice.scope(""), "对花生过敏")
         assert await house.say(house.alice, text) == WORDING.say("clear_self_ask")
@@ -94,6 +107,52 @@ class TestEverything:
 
     async def test_not_from_a_group(self, house: House) -> None:
         assert await house.say(house.alice, "忘记一切", group=GROUP) == WORDING.say("private_only")
+
+
+class TestNamed:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "前面说的手机号作废，别存着",
+            "上面发的手机号别记",
+            "之前说的手机号不算数，不要保存",
+            "前面那个手机号忘了吧",
+            "删掉你记的我的手机号",
+        ],
+    )
+    async def test_what_was_said_before_is_found(self, house: House, text: str) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我的手机号是13800138000", "我属虎")
+        assert "已忘记 1 件事" in (await house.say(house.alice, text) or "")
+        assert house.facts.texts(scope) == ["我属虎"]
+
+    async def test_a_word_that_begins_like_saying_is_whole(self, house: House) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, "我的发票抬头是甲公司", "我买过电影票")
+        await house.say(house.alice, "/忘记 发票")
+        assert house.facts.texts(scope) == ["我买过电影票"]
+
+    @pytest.mark.parametrize(
+        ("text", "held"),
+        [
+            ("忘记我对虾过敏", "我對蝦過敏"),
+            ("忘記我對蝦過敏", "我对虾过敏"),
+            ("／忘記　鞋碼", "我的鞋码是42"),
+            ("/忘记 鳳凰", "我养的鸟叫凤凰"),
+            ("忘掉我的職業", "我的职业是护士"),
+        ],
+    )
+    async def test_traditional_and_simplified_are_one(self, house: House, text: str, held: str) -> None:
+        scope = house.alice.scope("")
+        house.facts.hold(scope, held, "我不吃羊肉", "我爱吃鱼")
+        assert "已忘记 1 件事" in (await house.say(house.alice, text) or "")
+        assert house.facts.texts(scope) == ["我不吃羊肉", "我爱吃鱼"]
+
+    async def test_commands_in_traditional_characters(self, house: House) -> None:
+        house.facts.hold(house.alice.scope(""), "我属虎")
+        assert "我属虎" in (await house.say(house.alice, "／我的記憶") or "")
+        assert await house.say(house.alice, "/清除記憶") == WORDING.say("clear_self_ask")
+        assert "我愛紅色" in (await house.say(house.alice, "/記住 我愛紅色") or "")
 
 
 class TestByNumber:
