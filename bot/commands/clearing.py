@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from bot.commands.context import Asker
 from bot.commands.forgetting import CONFIRM_WITHIN, ForgetCommands, receipt_line
 from bot.commands.groups import CLEAR_GROUP, GroupCommands
+from bot.commands.yes_no import says_no, says_yes
 from bot.conversation.message import AccountKey
 from bot.conversation.ports import Clock
 from bot.conversation.scope import PersonId
@@ -102,12 +103,8 @@ class ClearingCommands:
         pending = await self._confirmations.pending(asker.account.id)
         if pending is None:
             return None
-        if (pending.action == CLEAR_SELF or pending.action in self._others) and asker.is_in_group:
-            return self._wording.say("private_only")
-        if pending.action == CLEAR_GROUP and asker.scope.place != pending.argument:
-            return self._wording.say("group_clear_there")
-        if pending.action == FORGET and not self._forgetting.is_here(asker, pending):
-            return self._wording.say("forget_there")
+        if (elsewhere := self._elsewhere(asker, pending)) is not None:
+            return elsewhere
         taken = await self._confirmations.take(asker.account.id)
         if taken is None:
             return None
@@ -121,12 +118,32 @@ class ClearingCommands:
             return await carry_out(asker)
         return await self._clear_other(asker, taken)
 
+    def _elsewhere(self, asker: Asker, pending: Confirmation) -> str | None:
+        """What is said to who answers in another place than where they were asked."""
+        if (pending.action == CLEAR_SELF or pending.action in self._others) and asker.is_in_group:
+            return self._wording.say("private_only")
+        if pending.action == CLEAR_GROUP and asker.scope.place != pending.argument:
+            return self._wording.say("group_clear_there")
+        if pending.action == FORGET and not self._forgetting.is_here(asker, pending):
+            return self._wording.say("forget_there")
+        return None
+
     async def cancel(self, asker: Asker) -> str | None:
         """None: nothing waits."""
         taken = await self._confirmations.take(asker.account.id)
         if taken is None:
             return None
         return self._wording.say("cancelled" if taken.action in self._others else "clear_cancelled")
+
+    async def declined(self, asker: Asker, text: str) -> str | None:
+        """What is said to 「不」, and to 「好」, which isn't enough, where they answer what waits here; None for the rest."""
+        if not (says_yes(text) or says_no(text)):
+            return None
+        pending = await self._confirmations.pending(asker.account.id)
+        if pending is None or self._elsewhere(asker, pending) is not None:
+            return None
+        cancelled = await self.cancel(asker)
+        return self._wording.say("confirm_unsaid") if says_yes(text) else cancelled
 
     async def waits(self, asker: Asker) -> bool:
         return await self._confirmations.pending(asker.account.id) is not None
@@ -138,7 +155,7 @@ class ClearingCommands:
 
     async def _ask_for_other(self, asker: Asker, argument: str) -> str:
         if not await self._authority.is_superuser(asker.message.sender):
-            return self._wording.say("clear_other_refused")
+            return self._wording.say("clear_other_refused" if asker.is_in_group else "clear_only_own")
         parsed = parse_target(argument, asker.message.mentioned)
         if parsed is None:
             return self._wording.say("clear_usage")

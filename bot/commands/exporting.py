@@ -1,14 +1,17 @@
 """/导出: everything that is kept about a person, for them to take away, as text or as JSON.
 
 Invariant: in private alone; nothing is left out: what is too long for one answer comes in numbered parts.
+In text, times are local; in JSON they keep their offset.
 """
 
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from bot.commands.context import Asker, channel_name
+from bot.conversation.local_time import LOCAL_TIME, local_date
 from bot.conversation.scope import PersonId
 from bot.conversation.wording import Wording
 
@@ -75,7 +78,7 @@ class ExportCommands:
     def _turn(self, turn: Mapping[str, Any]) -> str:
         return self._wording.say(
             "export_turn",
-            at=turn["at"][:16].replace("T", " "),
+            at=f"{_local(turn['at']):%Y-%m-%d %H:%M}",
             where=self._where(turn),
             question=turn["question"],
             answer=turn["answer"],
@@ -90,7 +93,11 @@ class ExportCommands:
 
 
 def _day(iso: str) -> str:
-    return iso[:10]
+    return local_date(_local(iso))
+
+
+def _local(iso: str) -> datetime:
+    return datetime.fromisoformat(iso).astimezone(LOCAL_TIME)
 
 
 def _packed(lines: Sequence[str]) -> list[str]:

@@ -153,6 +153,8 @@ class Commands:
         if call is None or call.command not in (Command.CONFIRM, Command.CONTINUE):
             if call is not None and call.command is Command.CANCEL:
                 return _reply(await self._clearing.cancel(asker) or self._nothing_to_do(call))
+            if (declined := await self._clearing.declined(asker, context.message.text)) is not None:
+                return _reply(declined)
             await self._clearing.leave(asker)
         if call is None:
             return None

@@ -627,7 +627,7 @@ async def test_a_superuser_may_clear_another_and_a_member_may_not(open_house: Op
     shop = await open_house(superusers=("onebot:root",))
     await shop.greet("li", "wang", "root")
     await shop.say("记住：我对花生过敏")
-    refused = shop.house.wording.say("clear_other_refused")
+    refused = shop.house.wording.say("clear_only_own")
     for target in ("onebot:li", "onebot:nobody", str((await shop.account()).person)):
         assert await shop.say(f"/清除记忆 {target} 本人要求", by="wang") == refused
     await shop.say("确认", by="wang")

@@ -175,6 +175,28 @@ class TestClearSelf:
         assert await house.say(house.alice, "确认") is None
         assert house.facts.cleared == []
 
+    @pytest.mark.parametrize("text", ["好", "好的", "是", "OK", "可以。"])
+    async def test_an_assent_is_told_that_it_is_not_enough(self, house: House, text: str) -> None:
+        await house.say(house.alice, "/清除记忆")
+        assert await house.say(house.alice, text) == WORDING.say("confirm_unsaid")
+        assert await house.say(house.alice, "确认") is None
+        assert house.facts.cleared == []
+
+    @pytest.mark.parametrize("text", ["不", "算了", "不用了。", "还是算了吧", "先不要"])
+    async def test_a_refusal_is_told_that_nothing_was_cleared(self, house: House, text: str) -> None:
+        await house.say(house.alice, "/清除记忆")
+        assert await house.say(house.alice, text) == WORDING.say("clear_cancelled")
+        assert await house.say(house.alice, "确认") is None
+        assert house.facts.cleared == []
+
+    @pytest.mark.parametrize("text", ["好", "不", "算了"])
+    async def test_they_are_talk_where_nothing_waits(self, house: House, text: str) -> None:
+        assert await house.say(house.alice, text) is None
+
+    async def test_they_are_talk_in_another_place(self, house: House) -> None:
+        await house.say(house.alice, "/清除记忆")
+        assert await house.say(house.alice, "好", group="g") is None
+
     async def test_cancel_says_so(self, house: House) -> None:
         await house.say(house.alice, "清除记忆")
         assert await house.say(house.alice, "取消") == WORDING.say("clear_cancelled")
@@ -209,7 +231,7 @@ class TestClearOther:
                 "/清除记忆 谁 烦人",
             )
         }
-        assert replies == {WORDING.say("clear_other_refused")}
+        assert replies == {WORDING.say("clear_only_own")}
         assert await house.say(house.alice, "确认") is None
         assert house.facts.cleared == []
 

@@ -342,6 +342,18 @@ class TestExport:
         ):
             assert words in text
 
+    async def test_the_days_are_those_of_the_list(self, house: House) -> None:
+        at, where = "2025-11-30T17:27:00+00:00", {"channel": "wechat", "place": ""}
+        house.document = document() | {
+            "facts": [where | {"text": "我属虎", "said_at": at, "valid_to": None}],
+            "summaries": [where | {"text": "聊过搬家", "until": at}],
+            "turns": [where | {"question": "您好", "answer": "在的", "at": at}],
+        }
+        text = await house.say(house.alice, "/导出") or ""
+        assert "我属虎（微信，2025-12-01）" in text and "聊过搬家（微信，2025-12-01）" in text
+        assert "2025-12-01 01:27" in text and "2025-11-30" not in text
+        assert at in (await house.say(house.alice, "/导出 JSON") or "")
+
     async def test_as_json(self, house: House) -> None:
         house.document = document()
         assert json.loads(await house.say(house.alice, "/导出 JSON") or "") == house.document
