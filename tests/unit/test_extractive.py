@@ -228,6 +228,12 @@ async def test_what_was_said_then_is_quoted_as_it_was_but_no_question() -> None:
     assert "桂花巷9号" in said and "地址是哪个" not in said
 
 
+async def test_a_long_turn_is_not_quoted_whole() -> None:
+    turn = Turn(id=1, question="寄到桂花巷9号" * 1_000, answer="好的", at=NOW - timedelta(days=1.5))
+    said = await answer(replace(ask("昨天说的地址是哪个"), asked=THEN, said=(turn,)))
+    assert "桂花巷9号" in said and len(said) < 2 * LONGEST_QUOTE
+
+
 async def test_who_asks_for_all_that_was_said_then_gets_it() -> None:
     asked = replace(THEN, rest="我说过什么")
     said = await answer(replace(ask("昨天我说过什么", "我对花生过敏"), asked=asked))
