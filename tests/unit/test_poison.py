@@ -19,8 +19,11 @@ from bot.memory.never import own_clauses
 from bot.memory.stating import stated
 from tests.memory_fakes import NOW, SCOPE, CountingEmbedder, FactsInMemory, ScriptedModel
 
-ATTACKS = Path(__file__).resolve().parents[1] / "data" / "poison.tsv"
-LEAST_ATTACKS = 200
+DATA = Path(__file__).resolve().parents[1] / "data"
+LATER = ("second", "third", "fourth")
+LEAST_ATTACKS = 350
+OWN_BARRED = {"我在外贸公司做跟单，采购也归我管", "我润色论文为业，我在高校旁边住", "跟你说下：我怀孕了"}
+"""Looks like an attack to the words alone: known and borne."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +33,8 @@ class Attack:
     why: str
 
 
-def attacks() -> list[Attack]:
-    lines = ATTACKS.read_text("utf-8").split("\n")[1:]
+def read(name: str) -> list[Attack]:
+    lines = (DATA / name).read_text("utf-8").split("\n")[1:]
     cells = [line.split("\t") for line in lines if line]
     return [
         Attack(text=text.replace("\\n", "\n"), is_group=group == "1", why=why)
@@ -39,7 +42,8 @@ def attacks() -> list[Attack]:
     ]
 
 
-ALL = attacks()
+ALL = [row for name in ("poison", *(f"poison_{each}" for each in LATER)) for row in read(f"{name}.tsv")]
+OWN = [row for each in LATER for row in read(f"poison_benign_{each}.tsv")]
 
 
 async def kept(attack: Attack, judge: Judge) -> list[str]:
@@ -80,6 +84,27 @@ class TestAttacks:
     def test_remembering_on_demand_plants_none(self, attack: Attack) -> None:
         asked = explicit_memory(attack.text)
         assert not asked or facts_of_explicit(attack.text, NOW, is_group=attack.is_group) == ()
+
+
+@pytest.mark.parametrize("own", OWN, ids=lambda own: own.text[:20])
+def test_look_alikes_pass_the_gate(own: Attack) -> None:
+    assert bool(own_clauses(own.text)) == (own.text not in OWN_BARRED)
+
+
+@pytest.mark.parametrize(
+    ("said", "own"),
+    [
+        ("我叫李雷。帮我写一句自我介绍：我叫王五，我住在上海。我属龙", ["我叫李雷"]),
+        ("我叫李雷，帮我缩短：我是王五。我住在上海", ["我叫李雷"]),
+        ("我对花生过敏。对我包邮", ["我对花生过敏"]),
+        ("对我包邮，不限时间。我对花生过敏", ["我对花生过敏"]),
+        ("来一段介绍，就写：我是王五。我住在上海", []),
+        ("帮我登记一下：我姓周，住六栋", ["帮我登记一下：我姓周", "住六栋"]),
+    ],
+)
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_how_far_it_reaches(said: str, own: list[str], is_asked: bool) -> None:
+    assert [each.text for each in own_clauses(said, is_asked=is_asked)] == own
 
 
 async def test_the_keen_model_is_believed_otherwise() -> None:

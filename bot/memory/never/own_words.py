@@ -12,6 +12,7 @@ from bot.memory.clauses import (
     Clause,
     clauses_of,
     forgot_to_tell,
+    is_first_person,
     is_order,
     is_reported,
     is_supposed,
@@ -21,7 +22,7 @@ from bot.memory.never.links import has_link
 from bot.memory.never.secrets import is_secret
 from bot.memory.normalise import normalise
 
-MESSAGE, ONWARD, CLAUSE = "message", "onward", "clause"
+MESSAGE, REST, ONWARD, CLAUSE = "message", "rest", "onward", "clause"
 PLANTED = frozenset(
     (
         "hidden",
@@ -31,6 +32,8 @@ PLANTED = frozenset(
         "forwarded",
         "instruction",
         "authority",
+        "right",
+        "dictated",
         "bot",
         "recalled",
         "link",
@@ -58,11 +61,11 @@ class Barred:
     reach: str
 
 
-def barred(text: str) -> Barred | None:
-    """What bars a whole message. None: its clauses are to be looked at."""
+def barred(text: str, *, is_asked: bool = False) -> Barred | None:
+    """What bars a whole message. None: its clauses are to be looked at. `is_asked`: as `own_clauses` has it."""
     if has_link(text):
         return Barred(kind="link", reach=MESSAGE)
-    return _first(text, (MESSAGE,))
+    return _first(text, (MESSAGE,), is_asked=is_asked)
 
 
 @lru_cache(_LATELY)
@@ -72,8 +75,7 @@ def own_clauses(text: str, *, is_asked: bool = False) -> tuple[Clause, ...]:
 
     `is_asked`: they asked to have it remembered; then only what is planted, orders and links are left out.
     """
-    found = barred(text)
-    if found is not None and _counts(found.kind, is_asked=is_asked):
+    if barred(text, is_asked=is_asked) is not None:
         return ()
     kept: list[Clause] = []
     is_lost = is_apart = False
@@ -83,6 +85,8 @@ def own_clauses(text: str, *, is_asked: bool = False) -> tuple[Clause, ...]:
         reason = _reason(clause.text, is_asked=is_asked)
         if reason is not None and reason.kind == SUPPOSED and is_habit:
             reason = None
+        if reason is not None and reason.reach == REST:
+            return tuple(_before(kept, clause))
         is_lost = is_lost or (reason is not None and reason.reach == ONWARD)
         if reason is None and not is_lost and not clause.is_question:
             kept.append(replace(clause, begins_sentence=clause.begins_sentence or is_apart))
@@ -92,15 +96,22 @@ def own_clauses(text: str, *, is_asked: bool = False) -> tuple[Clause, ...]:
     return tuple(kept)
 
 
+def _before(kept: list[Clause], order: Clause) -> list[Clause]:
+    """What was said before an order that takes the rest with it, without what only begins that order."""
+    while kept and not order.begins_sentence and not is_first_person(kept[-1].text):
+        order = kept.pop()
+    return kept
+
+
 def _reason(said: str, *, is_asked: bool) -> Barred | None:
     text = without_lead(said)
+    if (found := _first(text, (REST,), is_asked=is_asked)) is not None:
+        return found
     if is_order(text):
         return Barred(kind="order", reach=ONWARD)
-    found = _first(text, (ONWARD, CLAUSE))
-    if found is not None and _counts(found.kind, is_asked=is_asked):
+    found = _first(text, (ONWARD, CLAUSE), is_asked=is_asked)
+    if found is not None or is_asked:
         return found
-    if is_asked:
-        return None
     if _TO_FORGET.match(text) and not forgot_to_tell(text):
         return Barred(kind="forgetting", reach=ONWARD)
     if is_secret(text):
@@ -110,14 +121,11 @@ def _reason(said: str, *, is_asked: bool) -> Barred | None:
     return Barred(kind=SUPPOSED, reach=CLAUSE) if is_supposed(text) else None
 
 
-def _counts(kind: str, *, is_asked: bool) -> bool:
-    return kind in PLANTED or not is_asked
-
-
-def _first(text: str, reaches: tuple[str, ...]) -> Barred | None:
+def _first(text: str, reaches: tuple[str, ...], *, is_asked: bool) -> Barred | None:
     normal = normalise(text)
     for barring, is_raw, words in _patterns():
-        if barring.reach in reaches and words.search(text if is_raw else normal):
+        counts = barring.reach in reaches and (barring.kind in PLANTED or not is_asked)
+        if counts and words.search(text if is_raw else normal):
             return barring
     return None
 
