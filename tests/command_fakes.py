@@ -103,7 +103,7 @@ class Facts:
         return tuple(range(len(new)))
 
     async def held_facts(self, scope: Scope) -> tuple[Fact, ...]:
-        return (await self.fact_sheet(scope)).facts
+        return tuple((await self.fact_sheet(scope)).facts)
 
     async def supersede(self, scope: Scope, fact_ids: Sequence[int], by: int) -> int:
         known = self.held[scope.person, scope.place]

@@ -206,7 +206,7 @@ class Play:
         return known
 
     async def seen(self, who: int, place: str) -> tuple[Fact, ...]:
-        return (await self.stage.facts.fact_sheet((await self.account(who)).scope(place))).facts
+        return tuple((await self.stage.facts.fact_sheet((await self.account(who)).scope(place))).facts)
 
     async def play(self, act: Act) -> None:
         for who in act[1:3]:
