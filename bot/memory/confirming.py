@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from bot.memory.asking import Asked, asked_in, in_their_words, without_tag
 from bot.memory.claims import read_claims
 from bot.memory.clauses import Clause, clauses_of, is_order
+from bot.memory.evading import evades, without_apology
 from bot.memory.fact import FactKind, NewFact
 from bot.memory.never import own_clauses
 from bot.memory.questions import is_question
@@ -58,12 +59,14 @@ def confirmed_by(answer: str, reply: str, at: datetime, *, is_group: bool) -> Co
     if is_sign_of_assent(reply.strip()):
         reply = _YES
     clauses = clauses_of(reply) if len(reply) <= LONGEST_REPLY else ()
-    if not clauses or any(_asks_back(each, reply) for each in clauses):
+    if not clauses or evades(reply) or any(_asks_back(each, reply) for each in clauses):
         return Confirmed()
     asked = asked_in(answer)
     if not asked.text or not _is_plain(asked):
         return Confirmed()
-    texts = [clause.text for clause in clauses]
+    texts = without_apology([clause.text for clause in clauses])
+    if not texts:
+        return Confirmed()
     found = (
         answered(asked.stated, texts, is_record=asked.is_record)
         if asked.stated

@@ -12,7 +12,7 @@ from bot.memory.claims import contradicts, read_claims
 from bot.memory.clauses import is_request, without_lead
 from bot.memory.fact import Fact, FactKind, NewFact
 from bot.memory.never import own_clauses
-from bot.memory.statements import new_fact, statements_of
+from bot.memory.statements import new_fact, statements_of, without_goods_of_others
 
 LONGEST_SAID = 80
 """Characters: an end is told shortly; what is longer speaks of more than one thing."""
@@ -61,7 +61,7 @@ _NUMBER = re.compile(r"[0-9]{7,}")
 
 def _sentences(said: str) -> Iterator[str]:
     pieces: list[str] = []
-    for clause in own_clauses(said):
+    for clause in without_goods_of_others(own_clauses(said)):
         if clause.begins_sentence and pieces:
             yield "，".join(pieces)
             pieces = []

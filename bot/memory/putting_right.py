@@ -53,6 +53,8 @@ def corrected(asked: str, said: str) -> str:
         return ""
     if sort_of(said) is not None and re.match(r"我|俺|本人", said):
         return ""
+    if _puts_nothing_right(asked, value):
+        return ""
     asked = re.sub(r"还(?=[是在住用穿喝吃叫写寄送开养做要])|仍然?|依然|一直", "", asked)
     return (
         by_claim(asked, value)
@@ -63,6 +65,18 @@ def corrected(asked: str, said: str) -> str:
     )
 
 
+def _puts_nothing_right(asked: str, value: str) -> bool:
+    """It denies, or says what the question said: 「我吃辣」 to 「您不吃辣吧」 names no other value."""
+    if re.match(r"[不没别]", value):
+        return True
+    form, whole = normalise(value), normalise(asked)
+    return re.search(rf"(?<![0-9a-z.]){re.escape(form)}(?![0-9a-z.])", whole) is not None
+
+
+_LETTERED = re.compile(r"[2-9]?x{0,4}[sml]", re.IGNORECASE)
+_SIZED = re.compile(r"(?:[2-9]?x{0,4}[sml]|均|加?[大中小]|[0-9]{2,3}(?:\.5)?)(?:码|号)?半?", re.IGNORECASE)
+
+
 def by_claim(asked: str, value: str) -> str:
     """In the place of what the question claims, or has a stance to, or ends in."""
     if len(normalise(asked)) != len(asked):
@@ -71,13 +85,15 @@ def by_claim(asked: str, value: str) -> str:
     named = [claim.value for claim in reading.claims]
     named += [stance.object for clause in reading.clauses for stance in clause.stances]
     if (found := _ENDS_IN.search(asked)) is not None:
-        named.append(found["old"])
+        named.append(_PLACED.sub("", found["old"], count=1))
     for each in named:
         place = normalise(asked).find(each)
         if not each or place < 0:
             continue
         old = asked[place : place + len(each)]
-        if DIGITS.search(old) and not DIGITS.search(value):
+        if (DIGITS.search(old) and not DIGITS.search(value)) or (
+            _LETTERED.fullmatch(old) and not _SIZED.fullmatch(value)
+        ):
             continue
         if (number := DIGITS.fullmatch(value)) and DIGITS.search(old):
             return asked[:place] + DIGITS.sub(number.group(), old, count=1) + asked[place + len(old) :]
@@ -133,4 +149,10 @@ def _by_link(asked: str, value: str) -> str:
     before, link, old = asked.rpartition("是")
     if not link or (DIGITS.search(old) and not DIGITS.search(value)):
         return ""
-    return f"{before}是{value}"
+    found = _PLACED.match(old)
+    verb = found.group() if found else ""
+    return f"{before}是{verb}{value}"
+
+
+_PLACED = re.compile(r"^(?:住在|在|住)(?=[^的]{2})")
+"""「不是，在无锡」 to 「我是在苏州」: the verb stays."""

@@ -84,4 +84,4 @@ def _revised(
 ) -> Revised:
     ids = equal_to(denied, turn.at, held) if denied else ()
     told = with_ends(turn.question, turn.at, facts, held, is_group=is_group)
-    return Revised(facts=settled(told, held), denied=ids)
+    return Revised(facts=settled(told, held, turn.question), denied=ids)

@@ -6,10 +6,18 @@ bot's, and no word of the person's changes it.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.conversation.lexical import bigram_terms
-from bot.memory.claims import Reading, contradicts, read_claims, says_the_same
+from bot.memory.claims import (
+    Reading,
+    contradicts,
+    form,
+    other_amount,
+    read_claims,
+    says_the_same,
+    still_holds,
+)
 from bot.memory.fact import Fact, FactKind, NewFact
 from bot.memory.normalise import searchable
 
@@ -17,15 +25,16 @@ MOST_KNOWN = 8
 """Memories a model is shown beside a message: those it may contradict are among the nearest in words."""
 
 
-def settled(new: Sequence[NewFact], held: Iterable[Fact]) -> tuple[NewFact, ...]:
-    """The new facts without those that another of them says, and with what they close and repeat."""
+def settled(new: Sequence[NewFact], held: Iterable[Fact], said: str = "") -> tuple[NewFact, ...]:
+    """The new facts without those that another of them says, and with what they close and repeat. `said`: the message
+    they are of; what it says is as before is closed by none of its statements."""
     told = [fact for fact in held if fact.kind is not FactKind.PROMISE]
     kept: list[NewFact] = []
     for fact in new:
         if fact.kind is FactKind.PROMISE:
             kept.append(fact)
         elif not any(_is_same(fact, other.text, other.said_at) for other in kept):
-            kept.append(_settled(fact, told))
+            kept.append(_settled(fact, told, form(said)))
     return tuple(kept)
 
 
@@ -52,17 +61,30 @@ def nearest_to(said: str, held: Sequence[Fact]) -> tuple[str, ...]:
     return tuple(text for _, _, text in best[:MOST_KNOWN])
 
 
-def _settled(fact: NewFact, held: Sequence[Fact]) -> NewFact:
+def _settled(fact: NewFact, held: Sequence[Fact], said: str) -> NewFact:
     reading = read_claims(fact.text)
     before = [each for each in held if each.said_at <= fact.said_at and each.text != fact.text]
     same = {each.id for each in before if _is_same(fact, each.text, each.said_at)}
-    closes = [
-        each.id
+    closed = [
+        each
         for each in before
         if each.id not in same
+        and not still_holds(said, form(each.text))
         and (contradicts(reading, read_claims(each.text)) or _is_named(fact, reading, each))
     ]
-    return replace(fact, closes=tuple(closes), repeats=min(same, default=None))
+    if any(other_amount(clause.text) for clause in reading.clauses):
+        closed = _last_ordered(closed, fact.said_at)
+    closes = tuple(each.id for each in closed)
+    return replace(fact, closes=closes, repeats=min(same, default=None))
+
+
+SOON = timedelta(days=1)
+"""「改成四份」 says of nothing older what it is of."""
+
+
+def _last_ordered(found: Sequence[Fact], at: datetime) -> list[Fact]:
+    recent = [each for each in found if at - each.said_at <= SOON]
+    return sorted(recent, key=lambda each: (each.said_at, each.id))[-1:]
 
 
 def _is_same(fact: NewFact, text: str, said_at: datetime) -> bool:

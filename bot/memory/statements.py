@@ -4,12 +4,12 @@ Invariant: pure; a fact's text is a piece of what the person wrote, with secrets
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.conversation.masking import mask_secrets
-from bot.memory.claims import OTHERS, SELF, read_claims, tells_change
+from bot.memory.claims import OTHERS, SELF, form, is_of_next, is_told_beside, read_claims, tells_change
 from bot.memory.clauses import Clause, is_first_person, is_request, without_lead
 from bot.memory.fact import FactKind, NewFact
 from bot.memory.never import own_clauses
@@ -188,12 +188,14 @@ def _grouped(clauses: tuple[Clause, ...]) -> list[_Group]:
     """Statements, each with the clauses that lean on it."""
     groups: list[_Group] = []
     is_open = False
-    for clause in clauses:
+    for clause in without_goods_of_others(clauses):
         text = without_lead(clause.text)
+        if not groups and _ANSWERS.fullmatch(text.strip()):
+            continue
         is_own = is_first_person(text) or _stands_alone(text)
         if is_request(text) and not is_own:
             is_open = False
-        elif is_own or not is_open or clause.begins_sentence:
+        elif not is_open or clause.begins_sentence or (is_own and not is_told_beside(form(groups[-1].text))):
             groups.append(_Group(text=text, is_own=is_own))
             is_open = True
         elif groups[-1].is_own and _is_apart(groups[-1].text, text):
@@ -203,9 +205,27 @@ def _grouped(clauses: tuple[Clause, ...]) -> list[_Group]:
     return groups
 
 
+_ANSWERS = re.compile(
+    r"(?:不是|不对|不|错了?|对不[起住]|抱歉|不好意思|对|是|没错|嗯+|没有|才怪)(?:的|了|啊|哦|呀|呢|哈)*"
+)
+"""What a reply begins with: it answers a question, and states nothing."""
+
+
+def without_goods_of_others(clauses: Sequence[Clause]) -> tuple[Clause, ...]:
+    """Without 「L码大了」 where 「给我妈换M」 follows in its sentence."""
+    nexts = (*clauses, None)[1:]
+    return tuple(
+        clause
+        for clause, following in zip(clauses, nexts, strict=True)
+        if following is None
+        or following.begins_sentence
+        or not is_of_next(form(without_lead(clause.text)), form(without_lead(following.text)))
+    )
+
+
 def _is_apart(before: str, text: str) -> bool:
     """It claims something of the person's own: what contradicts the one is not to close the other."""
-    if any(clause.owner != SELF for clause in read_claims(before).clauses):
+    if is_told_beside(form(before)) or any(clause.owner != SELF for clause in read_claims(before).clauses):
         return False
     reading = read_claims(text)
     is_claim = any(not claim.slot.startswith(_OF_ORDERS) for claim in reading.claims)

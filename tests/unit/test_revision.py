@@ -33,6 +33,22 @@ def test_a_repeated_fact_is_raised_and_closed_by_nobody() -> None:
     assert (fact.repeats, fact.closes) == (1, ())
 
 
+def test_another_number_is_of_what_was_ordered_last_and_not_long_ago() -> None:
+    orders = (
+        make_fact(1, "我订了三份盒饭", days_ago=0.5),
+        make_fact(2, "我点了两份小龙虾", days_ago=0.25),
+        make_fact(3, "我订了一间房", days_ago=0.1),
+    )
+    assert one("改成四份", *orders).closes == (2,)
+    assert one("改成四份", make_fact(1, "我订了三份盒饭", days_ago=3)).closes == ()
+
+
+def test_what_the_message_says_is_as_before_is_closed_by_none_of_its_statements() -> None:
+    held = make_fact(1, "我住在苏州", days_ago=1)
+    assert settled([new("我搬去上海住了")], [held], "我搬去上海住了，现在还是住苏州")[0].closes == ()
+    assert settled([new("我搬去上海住了")], [held], "我搬去上海住了")[0].closes == (1,)
+
+
 def test_what_was_said_later_stays() -> None:
     fact = one("我住在杭州", replace(make_fact(1, "我住在上海"), said_at=NOW + timedelta(minutes=1)))
     assert (fact.repeats, fact.closes) == (None, ())

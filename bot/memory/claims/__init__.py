@@ -3,7 +3,8 @@
 Invariant: pure, linear, no model; what can't be read claims nothing, so nothing is closed or merged for it.
 """
 
-from bot.memory.claims.claim import SELF, Claim
+from bot.memory.claims.asserting import is_of_next, is_told_beside, other_amount, still_holds
+from bot.memory.claims.claim import SELF, Claim, form
 from bot.memory.claims.contradiction import contradicts
 from bot.memory.claims.frames import tells_change
 from bot.memory.claims.owners import OTHERS
@@ -16,7 +17,12 @@ __all__ = [
     "Claim",
     "Reading",
     "contradicts",
+    "form",
+    "is_of_next",
+    "is_told_beside",
+    "other_amount",
     "read_claims",
     "says_the_same",
+    "still_holds",
     "tells_change",
 ]

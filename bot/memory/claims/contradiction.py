@@ -6,6 +6,7 @@ more particular (the address at work beside the one at home), contradicts nothin
 
 import re
 
+from bot.memory.claims.asserting import is_told_beside, still_holds
 from bot.memory.claims.claim import SELF, Claim
 from bot.memory.claims.exceptions import is_for_once
 from bot.memory.claims.frames import differs_in_value, names_change
@@ -56,11 +57,17 @@ def contradicted(new: Reading, old: Reading) -> frozenset[int]:
     return frozenset(
         place
         for place, before in enumerate(old.clauses)
-        if any(_takes_over(clause, before, new) for clause in new.clauses)
-        or _is_plan_off(new, before)
-        or _is_stopped(new, before)
-        or (loses_animal(new.text, before.text) and not before.is_past and _is_animal(before))
+        if not still_holds(new.text, before.text)
+        and (any(_takes_over(clause, before, new) for clause in new.clauses) or _is_over(new, before))
     )
+
+
+def _is_over(new: Reading, before: Clause) -> bool:
+    """As the whole message says."""
+    if not all(clause.is_asserted for clause in new.clauses):
+        return False
+    is_lost = not before.is_past and _is_animal(before) and loses_animal(new.text, before.text)
+    return is_lost or _is_plan_off(new, before) or _is_stopped(new, before)
 
 
 def _is_plan_off(new: Reading, before: Clause) -> bool:
@@ -89,11 +96,16 @@ _LEAST_CLAUSES = 2
 
 
 def _takes_over(clause: Clause, before: Clause, new: Reading) -> bool:
-    if clause.text == before.text:
+    if clause.text == before.text or not clause.is_asserted:
         return False
-    if any(_replaces(mine, theirs, new) for mine in clause.claims for theirs in before.claims):
+    if any(
+        _replaces(mine, theirs, new)
+        for mine in clause.claims
+        for theirs in before.claims
+        if not (clause.is_for_once and mine.slot.startswith("state:"))
+    ):
         return True
-    if not is_for_once(clause.text) and any(
+    if not clause.is_for_once and any(
         ends(each, before, clause.text)
         for each in clause.stances
         # 「猫送人了」 speaks of the cat, and ends that the person has it.
@@ -137,6 +149,8 @@ def _is_of_pet(clause: Clause, before: Clause) -> bool:
 
 
 def _takes_back(clause: Clause, before: Clause) -> bool:
+    if clause.is_for_once:
+        return False
     if takes_topic(clause.text, before.text) or undoes(clause.text, before.text):
         return True
     if clause.owner != SELF and takes_topic(as_oneself(clause.text), as_oneself(before.text)):
@@ -155,6 +169,8 @@ def _replaces(mine: Claim, theirs: Claim, new: Reading) -> bool:
     if mine.slot == theirs.slot or _is_same_set(mine, theirs, new):
         if mine.slot.startswith(_NEEDS_SWITCH):
             return _differ(mine, theirs) and bool(_SWITCHES.search(new.text)) and not _ADDS.search(new.text)
+        if is_told_beside(new.text):
+            return False
         is_free = not (mine.needs_change or mine.slot.startswith(_NEEDS_CHANGE))
         return _differ(mine, theirs) and (is_free or (new.says_change and not _ADDS.search(new.text)))
     return _is_ended(mine, theirs) or (new.says_change and _is_ended(theirs, mine))

@@ -7,10 +7,12 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from bot.memory.claims.asserting import is_asserted, is_of_next
 from bot.memory.claims.attributes import find_attributes
 from bot.memory.claims.carrying import carried
 from bot.memory.claims.claim import SELF, Claim, form
 from bot.memory.claims.dates import event_in, find_dates, times_in
+from bot.memory.claims.exceptions import is_for_once
 from bot.memory.claims.owners import owner_of, who_is_named
 from bot.memory.claims.roles import OF_ROLES, find_roles
 from bot.memory.claims.stances import Stance, find_stances
@@ -63,6 +65,10 @@ class Clause:
     """It says how things are: neither only past nor only planned."""
     is_past: bool = False
     """It says how things were."""
+    is_asserted: bool = True
+    """It says so itself: no change is denied, advised or thought of idly in it."""
+    is_for_once: bool = False
+    """Only so today, or this time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,16 +89,21 @@ class Reading:
 def read_claims(text: str) -> Reading:
     """Of a memory's text, as it is stored."""
     clauses: list[Clause] = []
-    owner, event, before = SELF, "", ""
-    for each in clauses_of(_CORRECTION.sub(r"\1是", text)):
-        said = form(without_lead(each.text))[:LONGEST_CLAUSE]
-        if said:
-            owner = who_is_named(before, said) or owner_of(said, owner)
-            named = event_in(said)
-            clauses.append(_clause(said, owner, "" if named else event, carried(before, said)))
-            before = said
-            # 「面试改时间了，周五上午」: the time of what was named before it.
-            event = named if named and not times_in(said) else ""
+    owner, event, before, so_far = SELF, "", "", ""
+    pieces = [
+        (said, each.begins_sentence)
+        for each in clauses_of(_CORRECTION.sub(r"\1是", text))
+        if (said := form(without_lead(each.text))[:LONGEST_CLAUSE])
+    ]
+    for (said, begins), (following, _) in zip(pieces, (*pieces, ("", True))[1:], strict=True):
+        so_far = "" if begins else f"{so_far},{before}"
+        owner = who_is_named(before, said) or owner_of(said, owner)
+        whose = owner_of(following, owner) if is_of_next(said, following) else owner
+        named = event_in(said)
+        clauses.append(_clause(said, whose, "" if named else event, carried(before, said), so_far))
+        before = said
+        # 「面试改时间了，周五上午」: the time of what was named before it.
+        event = named if named and not times_in(said) else ""
     whole = form(text)
     return Reading(text=whole, clauses=tuple(clauses), says_change=bool(CHANGE.search(whole)))
 
@@ -102,8 +113,11 @@ def _of_owner(slot: str, owner: str) -> str:
     return "petname" if owner in ANIMALS and slot in ("name", "call") else slot
 
 
-def _clause(said: str, owner: str, event: str, whole: str) -> Clause:
-    """`whole`: the same with what it leaves out; "" where it leaves out nothing."""
+def _clause(said: str, owner: str, event: str, whole: str, so_far: str) -> Clause:
+    """`whole`: the same with what it leaves out; "" where it leaves out nothing. `so_far`: what its sentence
+    said before it."""
+    if not is_asserted(said):
+        return Clause(text=said, owner=owner, claims=(), stances=(), is_open=False, is_asserted=False)
     is_past = bool(_PAST.search(said)) and not _STILL.search(said)
     is_open = not is_past and not _PLANNED.search(said)
     found = (*find_attributes(whole or said), *find_states(said)) if is_open else ()
@@ -133,4 +147,5 @@ def _clause(said: str, owner: str, event: str, whole: str) -> Clause:
         ),
         is_open=is_open,
         is_past=is_past,
+        is_for_once=is_for_once(said, so_far),
     )

@@ -7,6 +7,7 @@ stand in the earlier one, and aren't denied there.
 
 import re
 
+from bot.memory.claims.asserting import other_amount
 from bot.memory.claims.exceptions import is_for_once
 from bot.memory.claims.owners import owner_of
 
@@ -53,9 +54,6 @@ _AROUND_NUMERAL = re.compile(
     r"我们?|现在|如今|目前|最近|以后|已经|只能|只要|只|才|都|就|最多|最少|顶多|也|得|能|要|可以|了|改成?|减到?|加到?|变成"
 )
 _LEAST_ALIKE = 3
-_AGAIN = re.compile(
-    r"^(?:那就?|还是|算了|我|就|先)*(?:改|换)(?:成|为|到|要)?(?P<n>[0-9]+|[一二两三四五六七八九十半]+)(?P<c>[份件套盒箱斤位人张间晚桌支双瓶本杯袋])(?:的|了|好了)?$"
-)
 _ORDERED = r"(?:订|买|要|约|点|拍|定|预约|下单)(?:了|的|好|过)?[^,.;]{{0,4}}?(?P<n>[0-9]+|[一二两三四五六七八九十半]+){unit}"
 
 
@@ -184,7 +182,7 @@ def _does_what_lacked(new: str, old: str) -> bool:
 
 
 def _tells_other_amount(new: str, old: str) -> bool:
-    if (again := _AGAIN.match(new)) is not None:
+    if (again := other_amount(new)) is not None:
         before = re.search(_ORDERED.format(unit=again["c"]), old)
         return before is not None and before["n"] != again["n"]
     mine, theirs = (_NUMERAL.findall(text) for text in (new, old))
