@@ -13,6 +13,7 @@ from bot.answering.evidence import is_worth_reading, memory_strength, passage_st
 from bot.answering.links import without_links
 from bot.answering.question import Answer, Question
 from bot.answering.span import shown_span
+from bot.answering.telling import of_the_same, only_tells
 from bot.conversation.local_time import local_date
 from bot.conversation.markdown import flatten
 from bot.conversation.masking import mask_secrets
@@ -82,7 +83,10 @@ class ExtractiveAnswerer:
         return Answer(text=self.quote(question, extract, "extract_intro"), decided_by="extract")
 
     def unsure(self, question: Question, key: str) -> str:
-        """That nothing fits: nothing of the time that is asked for, or else the catalogue's words by its key."""
+        """That nothing fits: nothing of the time that is asked for, or else the catalogue's words by its key. Who asked
+        nothing has been heard."""
+        if only_tells(question.text):
+            return self._wording.say("answer_heard")
         asked = question.asked
         if asked is None or asked.window is None or question.facts or question.said or question.meant:
             return self._wording.say(key)
@@ -102,8 +106,11 @@ class ExtractiveAnswerer:
         best = _best(facts, near)
         if question.asked is not None and not is_about_something(question.asked.rest):
             best = tuple(each.fact for each in remembered[:MOST_MEMORIES])
+        tells = only_tells(question.text)
+        if tells:
+            best = of_the_same(question.text, best)
         told = [turn for turn in question.said if not is_question(turn.question)]
-        said = () if best else tuple(told[-MOST_MEMORIES:])
+        said = () if best or tells else tuple(told[-MOST_MEMORIES:])
         promised = tuple(each for each in question.meant if each.type is EntityType.PROMISE)
         best = tuple(each for each in best if each.text not in {promise.value for promise in promised})
         return Extract(facts=best, passages=(*named, *others[:1]), said=said, promised=promised)

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from bot.answering.extractive import LONGEST_QUOTE, ExtractiveAnswerer
 from bot.answering.question import Question
 from bot.conversation.turn import Turn
@@ -92,6 +94,31 @@ async def test_never_an_unrelated_memory() -> None:
     for question in ("今天天气怎么样", "怎么办", "你是谁", "发票怎么开", "SF999999999 到了吗"):
         facts = ("我对花生过敏", "我叫八六", "我的订单号是 SF123456789")
         assert await answer(ask(question, *facts, passages=("营业到九点。",))) == UNSURE
+
+
+@pytest.mark.parametrize(
+    ("said", "memory"),
+    [
+        ("我对花生过敏", "我每天早上都喝咖啡"),
+        ("我不喝咖啡了", "我对花生过敏"),
+        ("我每天跑步", "我每天早上都喝咖啡"),
+        ("我喜欢猫", "我喜欢吃辣"),
+        ("我住在杭州", "我老家在成都"),
+        ("我穿M码", "我的鞋码是42"),
+        ("我不喝咖啡了", "我每天早上都喝咖啡"),
+    ],
+)
+async def test_who_only_tells_something_gets_no_other_memory(said: str, memory: str) -> None:
+    assert await answer(ask(said, memory)) == WORDING.say("answer_heard")
+
+
+async def test_who_tells_of_the_same_again_is_told_so() -> None:
+    assert "我对花生过敏，吃了会肿" in await answer(ask("我对花生过敏", "我对花生过敏，吃了会肿"))
+
+
+@pytest.mark.parametrize("asked", ["我能吃花生吗", "我想买双鞋", "推荐点零食", "我的快递还没到", "今晚吃啥"])
+async def test_a_question_a_wish_or_a_complaint_only_told_of_is_none(asked: str) -> None:
+    assert await answer(ask(asked)) == UNSURE
 
 
 async def test_nothing_known_is_unsure() -> None:
