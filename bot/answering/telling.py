@@ -23,9 +23,9 @@ _GREETING = re.compile(r"[你您]们?好|hi|hello|谢谢[你您]?")
 _SAID_OF_ALL = frozenset(
     re.findall(
         r"\S+",
-        "每天 天天 早上 晚上 中午 下午 上午 平时 最近 以后 已经 一直 经常 喜欢 不喜 开始 比较 特别 非常 一般 习惯 自己 今年 去年 明年"
-        " 周末 今天 昨天 明天 现在 时候 不能 不会 不想 不要 没有 可以 有点 一个 一只 一次 不吃 不喝 不太 从来 其实 因为 所以 但是 朋友"
-        " 家里",
+        "每天 天天 早上 晚上 中午 下午 上午 平时 最近 以后 已经 一直 经常 喜欢 不喜 开始 比较 特别"
+        " 非常 一般 习惯 自己 今年 去年 明年 周末 今天 昨天 明天 现在 时候 不能 不会 不想 不要 没有"
+        " 可以 有点 一个 一只 一次 不吃 不喝 不太 从来 其实 因为 所以 但是 朋友 家里",
     )
 )
 """Pairs of characters that two statements may share and yet speak of different things."""

@@ -195,7 +195,7 @@ def _grouped(clauses: tuple[Clause, ...]) -> list[_Group]:
         is_own = is_first_person(text) or _stands_alone(text)
         if is_request(text) and not is_own:
             is_open = False
-        elif not is_open or clause.begins_sentence or (is_own and not is_told_beside(form(groups[-1].text))):
+        elif not is_open or clause.begins_sentence or (is_own and not _is_led_up_to(groups[-1].text, text)):
             groups.append(_Group(text=text, is_own=is_own))
             is_open = True
         elif groups[-1].is_own and _is_apart(groups[-1].text, text):
@@ -223,9 +223,27 @@ def without_goods_of_others(clauses: Sequence[Clause]) -> tuple[Clause, ...]:
     )
 
 
+_ANNOUNCES = re.compile(
+    r"(?:我们?|我们?家|最近|刚|刚刚|已经|又|都|上个?月|上周|昨天|今天|前几天)*(?:搬(?:新)?家|换(?:了)?(?:个|新|一个)*(?:手机号?码?|电话号?码?|号码?|微信号?|邮箱"
+    r"|工作|公司|单位|地址|房子|住处|车|名字?)|改(?:了)?名字?)(?:了|啦)+"
+)
+"""「我搬家了」: what it is now comes next."""
+
+
+def _is_led_up_to(before: str, text: str) -> bool:
+    """One statement: one more of a thing and what it is, or that something changed and what it is now."""
+    if is_told_beside(form(before)):
+        return True
+    claims = read_claims(text).claims
+    is_new_value = not text.startswith(("我", "俺", "咱")) and any(
+        not claim.slot.startswith("state:") for claim in claims
+    )
+    return is_new_value and _ANNOUNCES.fullmatch(form(before)) is not None
+
+
 def _is_apart(before: str, text: str) -> bool:
     """It claims something of the person's own: what contradicts the one is not to close the other."""
-    if is_told_beside(form(before)) or any(clause.owner != SELF for clause in read_claims(before).clauses):
+    if _is_led_up_to(before, text) or any(clause.owner != SELF for clause in read_claims(before).clauses):
         return False
     reading = read_claims(text)
     is_claim = any(not claim.slot.startswith(_OF_ORDERS) for claim in reading.claims)
