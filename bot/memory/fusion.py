@@ -85,7 +85,23 @@ def fuse(signs: Signs, weights: Weights) -> NDArray[np.float32]:
     score = score + weights.form * signs.form + weights.topic * signs.topic + weights.oneself * signs.oneself
     recency = np.exp2(-np.maximum(signs.age_days, 0) / RECENCY_HALF_LIFE_DAYS)
     score = score + weights.importance * signs.importance + weights.recency * recency
-    return score.astype(np.float32)
+    return _witness_first(score, signs).astype(np.float32)
+
+
+_AHEAD = 0.01
+"""More than importance and recency together order."""
+
+
+def _witness_first(score: NDArray[np.float32], signs: Signs) -> NDArray[np.float32]:
+    """The best memory that has the topic and the form of answer asked for stands above all for which only a vector
+    speaks; what these are among themselves stays."""
+    is_witness = (signs.form >= 1) & (signs.topic >= 1)
+    is_bare = (signs.covered <= 0) & (signs.exact <= 0) & (signs.form <= 0) & (signs.topic <= 0)
+    is_bare &= signs.oneself <= 0
+    if not (is_witness.any() and is_bare.any()):
+        return score
+    excess = float(score[is_bare].max()) - float(score[is_witness].max()) + _AHEAD
+    return np.where(is_bare, score - max(excess, 0.0), score)
 
 
 def _share_of_best(scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -138,3 +138,15 @@ def test_equal_topics_of_two_things_stay_apart() -> None:
 @pytest.mark.parametrize("piece", ["不", "改", "是", "电话换了，", "换了换了", "1"])
 def test_long_repetitions_are_read(read: Callable[[str], object], piece: str) -> None:
     assert not read(piece * 3_000)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("我搬家了，地址改成海淀区中关村大街1号", ["我搬家了，地址改成海淀区中关村大街1号"]),
+        ("我搬家了，我对花生过敏", ["我搬家了", "我对花生过敏"]),
+        ("我家还有一辆车，车牌沪B54321", ["我家还有一辆车，车牌沪B54321"]),
+    ],
+)
+def test_the_news_of_a_change_is_kept_with_what_it_is_now(said: str, kept: list[str]) -> None:
+    assert of_message(said) == kept

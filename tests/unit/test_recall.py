@@ -78,6 +78,18 @@ async def test_an_id_outranks_a_nearer_vector() -> None:
     assert recalled.facts[0].fact.id == 1
 
 
+async def test_the_topic_and_the_form_of_the_answer_outrank_what_only_a_vector_brings() -> None:
+    facts = FactsInMemory("我穿M码", "我对花生过敏", "地址改成海淀区中关村大街1号")
+    recalled = await make(facts, {1: 0.88, 2: 0.86, 3: 0.84}).recall(SCOPE, "我住哪里", 3, QUERY)
+    assert [found.fact.id for found in recalled.facts] == [3, 1, 2]
+
+
+def test_who_has_words_of_the_question_gives_way_to_no_form() -> None:
+    given = signs(3, dense=[0.9, 0.85, 0.8], form=[0, 0, 1], topic=[0, 0, 1], covered=[0.5, 0, 0])
+    scores = fuse(given, Weights())
+    assert list(np.argsort(-scores)) == [0, 2, 1]
+
+
 async def test_the_version_is_read_once_and_the_index_kept_while_it_holds() -> None:
     facts = FactsInMemory("我对花生过敏")
     recall = make(facts)
