@@ -85,7 +85,7 @@ def fuse(signs: Signs, weights: Weights) -> NDArray[np.float32]:
     score = score + weights.form * signs.form + weights.topic * signs.topic + weights.oneself * signs.oneself
     recency = np.exp2(-np.maximum(signs.age_days, 0) / RECENCY_HALF_LIFE_DAYS)
     score = score + weights.importance * signs.importance + weights.recency * recency
-    return _witness_first(score, signs).astype(np.float32)
+    return _witness_first(score.astype(np.float32), signs).astype(np.float32)
 
 
 _AHEAD = 0.01
