@@ -33,8 +33,9 @@ _SAID_OF_ALL = frozenset(
 
 def only_tells(text: str) -> bool:
     """「我对花生过敏」: nothing in it asks or wants something, and something is told of the person."""
+    text = _GREETING.sub("", normalise(text))
     clauses = clauses_of(text)
-    if not clauses or _WANTS.search(_GREETING.sub("", normalise(text))):
+    if not clauses or _WANTS.search(text):
         return False
     if any(clause.is_question or is_request(clause.text) for clause in clauses):
         return False
