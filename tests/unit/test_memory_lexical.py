@@ -3,10 +3,11 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+import numpy as np
 import pytest
 
 from bot.conversation.lexical import Bm25
-from bot.memory import lexical
+from bot.memory import lexical, searched
 from bot.memory.answer_forms import forms_asked, has_form
 from bot.memory.content_words import codes, content_terms, coverage, single_characters
 from bot.memory.fact import Fact
@@ -264,3 +265,9 @@ def test_statements_are_no_questions(text: str) -> None:
 )
 def test_simple_questions_ask_one_thing(text: str, simple: bool) -> None:
     assert is_simple(text) is simple
+
+
+@pytest.mark.parametrize("word", ["abc", "sf1234567890", "a" * 63, "x1" * 50, "straße9"])
+def test_a_word_asked_for_has_the_code_of_the_same_word_in_a_text(word: str) -> None:
+    points = np.array([*map(ord, word)], np.uint64)
+    assert searched._word_codes(points, np.zeros(1, np.intp)).tolist() == [searched._word_code(word)]

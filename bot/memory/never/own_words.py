@@ -123,11 +123,19 @@ def _reason(said: str, *, is_asked: bool) -> Barred | None:
 
 def _first(text: str, reaches: tuple[str, ...], *, is_asked: bool) -> Barred | None:
     normal = normalise(text)
-    for barring, is_raw, words in _patterns():
-        counts = barring.reach in reaches and (barring.kind in PLANTED or not is_asked)
-        if counts and words.search(text if is_raw else normal):
+    for barring, is_raw, words in _counting(reaches, is_asked=is_asked):
+        if words.search(text if is_raw else normal):
             return barring
     return None
+
+
+@cache
+def _counting(
+    reaches: tuple[str, ...], *, is_asked: bool
+) -> tuple[tuple[Barred, bool, re.Pattern[str]], ...]:
+    return tuple(
+        each for each in _patterns() if each[0].reach in reaches and (each[0].kind in PLANTED or not is_asked)
+    )
 
 
 @cache
