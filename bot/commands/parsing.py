@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.commands.forget_order import forget_order
+from bot.commands.forget_order import ForgetOrder, forget_order
 from bot.conversation.simplified import simplified
 from bot.conversation.text import after_slash, content, normalise
 
@@ -164,8 +164,10 @@ def parse(text: str) -> Call | None:
     if len(text) <= _LONGEST_WHOLE and (command := _WHOLE.get(content(plain))) is not None:
         return Call(command=command, is_plain=True)
     order = forget_order(plain)
-    if order is None:
-        return None
+    return call_of(order) if order is not None else None
+
+
+def call_of(order: ForgetOrder) -> Call:
     return Call(
         command=Command.FORGET,
         argument=order.what,

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from bot.commands.forget_order import LONGEST, begins_forgetting, order_beside_another
-from bot.commands.parsing import Call, Command, parse
+from bot.commands.parsing import Call, Command, call_of, parse
 from bot.conversation.simplified import simplified
 from bot.memory.clauses import forgot_to_tell
 from bot.memory.explicit import explicit_memory
@@ -65,15 +65,7 @@ def _forget(part: str) -> Call | None:
         call = parse(part)
         return call if call is not None and call.command is Command.FORGET and call.argument else None
     order = order_beside_another(simplified(part))
-    if order is None:
-        return None
-    return Call(
-        command=Command.FORGET,
-        argument=order.what,
-        is_plain=True,
-        is_certain=order.is_certain,
-        is_asking=order.is_asking,
-    )
+    return call_of(order) if order is not None else None
 
 
 def _remember(part: str) -> Call | None:

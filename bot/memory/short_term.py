@@ -4,17 +4,16 @@ Invariant: a cached window is shown only if this process filled it, and no call 
 So what an outage left stale, or a forgetting could not reach, is never shown.
 """
 
-import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
-from weakref import WeakValueDictionary
 
 from loguru import logger
 
 from bot.conversation.errors import StoreUnavailable
+from bot.conversation.in_turn import InTurn
 from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.conversation.tokens import estimate_tokens
 from bot.conversation.turn import Turn
@@ -64,7 +63,8 @@ class ShortTermMemory:
         self._is_cache_away = False
         self._asks_again_at = 0.0
         self._filled: OrderedDict[_Place, _Filled] = OrderedDict()
-        self._locks: WeakValueDictionary[_Place, asyncio.Lock] = WeakValueDictionary()
+        self._in_turn = InTurn[_Place]()
+        """Refills and appends of one window take turns, else a refill may overwrite a newer turn."""
 
     @property
     def is_degraded(self) -> bool:
@@ -87,7 +87,7 @@ class ShortTermMemory:
         if self._cache is None:
             return
         place = _place(scope)
-        async with self._lock(place):
+        async with self._in_turn.of(place):
             cache = self._reachable()
             # Until the cache has answered, the window is not to be trusted: this may be cancelled.
             filled = self._filled.pop(place, None)
@@ -111,7 +111,7 @@ class ShortTermMemory:
         """
         await self._turns.drop(scope)
         place = _place(scope)
-        async with self._lock(place):
+        async with self._in_turn.of(place):
             self._filled.pop(place, None)
             if self._cache is None:
                 return
@@ -152,7 +152,7 @@ class ShortTermMemory:
 
     async def _read_and_refill(self, scope: Scope) -> RecentTalk:
         place = _place(scope)
-        async with self._lock(place):
+        async with self._in_turn.of(place):
             talk = await self._turns.recent(scope)
             cache = self._reachable() if talk.turns else None
             if cache is None:
@@ -167,13 +167,6 @@ class ShortTermMemory:
             accounts = before.accounts if before else frozenset[AccountId]()
             self._note_filled(place, _Filled(newest=talk.turns[-1].id, accounts=accounts | {scope.account}))
             return talk
-
-    def _lock(self, place: _Place) -> asyncio.Lock:
-        """Refills and appends of one window take turns, else a refill may overwrite a newer turn."""
-        lock = self._locks.get(place)
-        if lock is None:
-            lock = self._locks[place] = asyncio.Lock()
-        return lock
 
     def _reachable(self) -> WindowCache | None:
         """The cache, unless it failed a moment ago. After the pause one caller tries it."""

@@ -5,9 +5,9 @@ Invariant: pure, linear; words that say nothing of the kind give none.
 
 import re
 
+from bot.conversation.simplified import simplified
 from bot.memory.fact import FactKind
 from bot.memory.normalise import normalise
-from bot.memory.references.reading import simplified
 
 _SORTS: tuple[tuple[FactKind, float, re.Pattern[str]], ...] = tuple(
     (kind, importance, re.compile(pattern))

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
+from bot.conversation.simplified import simplified
 from bot.memory.content_words import content_terms
 from bot.memory.entities.entity import EntityType
 from bot.memory.entities.folding import folded
@@ -14,7 +15,7 @@ from bot.memory.entities.products import COLOURS, find_products
 from bot.memory.references.carriers import WORDS, carrier_named
 from bot.memory.references.nouns import MEASURE, MEASURES, NOUN, ORDER, OTHER_NOUNS, type_of
 from bot.memory.references.numbers import affirmed, is_denied
-from bot.memory.references.reading import LONGEST_ASKED, simplified
+from bot.memory.references.reading import LONGEST_ASKED
 from bot.memory.references.reference import Reference
 
 _LATELY = 512

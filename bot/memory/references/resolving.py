@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from bot.conversation.simplified import simplified
 from bot.memory.content_words import indexed_terms
 from bot.memory.entities.entity import TAIL_MARK, EntityType, SeenEntity
 from bot.memory.entities.folding import folded
@@ -17,7 +18,6 @@ from bot.memory.references.carriers import has_letters_of_another, is_of_carrier
 from bot.memory.references.days import days_in, without_days
 from bot.memory.references.finding import find_reference
 from bot.memory.references.own_words import own_words
-from bot.memory.references.reading import simplified
 from bot.memory.references.reference import Ambiguous, Reference, Resolved
 
 LATELY = timedelta(days=7)
