@@ -51,9 +51,3 @@ def forms_asked(question: str) -> frozenset[Form]:
 def told_form(form: Form) -> tuple[tuple[str, ...], str]:
     """What tells of an answer of this form in a memory: any of the words, or what the pattern finds. "": none."""
     return _TOLD[form]
-
-
-def has_form(memory: str, form: Form) -> bool:
-    words, pattern = _TOLD[form]
-    has_word = any(word in memory for word in words)
-    return has_word or (pattern != "" and re.search(pattern, memory, re.IGNORECASE) is not None)

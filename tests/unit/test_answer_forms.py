@@ -2,9 +2,10 @@
 
 import pytest
 
-from bot.memory.answer_forms import Form, forms_asked, has_form
+from bot.memory.answer_forms import Form, forms_asked
 from bot.memory.recall import Recall
 from tests.memory_fakes import SCOPE, FactsInMemory, FixedClock, NearnessByHand
+from tests.plain_forms import has_form
 
 
 @pytest.mark.parametrize(

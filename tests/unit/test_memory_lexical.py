@@ -8,7 +8,7 @@ import pytest
 
 from bot.conversation.lexical import Bm25
 from bot.memory import lexical, searched
-from bot.memory.answer_forms import forms_asked, has_form
+from bot.memory.answer_forms import forms_asked
 from bot.memory.content_words import codes, content_terms, coverage, single_characters
 from bot.memory.fact import Fact
 from bot.memory.lexical import SMALL_PART, FactIndex, rows_to_read
@@ -17,6 +17,7 @@ from bot.memory.questions import is_about_bot, is_about_oneself, is_question, is
 from bot.memory.time_zh import TimeSpan, find_times
 from bot.memory.topics import told_words, topic_named, topics, topics_asked, topics_told
 from tests.memory_fakes import make_fact
+from tests.plain_forms import has_form
 
 TEXTS = [
     "我对花生过敏",
