@@ -98,7 +98,7 @@ def _number(numeral: str) -> int | None:
         return _DIGITS.get(numeral)
     try:
         return int(cn2an.cn2an(numeral.replace("〇", "零"), "normal"))
-    except ValueError:
+    except (ValueError, IndexError, KeyError):  # Of 「三四十三」 it looks for a unit that there isn't.
         return None
 
 

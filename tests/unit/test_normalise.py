@@ -37,6 +37,7 @@ def test_a_lone_escaped_surrogate_can_still_be_encoded() -> None:
         ("万一", ()),
         ("300块", ()),
         ("千千万万人", ()),
+        ("三四十三码", ()),
     ],
 )
 def test_numerals_before_a_unit_are_read(text: str, forms: tuple[str, ...]) -> None:
