@@ -28,11 +28,11 @@ LASTING = (FactKind.IDENTITY, FactKind.PREFERENCE)
 _LASTS = np.array([kind in LASTING for kind in KINDS], np.float32)
 ENTRY_BYTES = 4_000
 """Beside the facts: what an index without any holds."""
-SMALL_PART = 64
-"""Texts. A part with fewer is made anew with each memory added: 0.3 ms."""
+SMALL_PART = 512
+"""Texts. A part with fewer is joined with each memory added: 0.03 ms, a third of what one part more costs a question."""
 MOST_LARGER = 3
-"""Times as large as what is added a part may be to be made anew with it: so a person has few parts, and a memory is
-read a few times in all."""
+"""Times as large as what is added a part may be to be joined with it: so a person has few parts, and a memory is joined
+a few times in all."""
 
 _Content: TypeAlias = tuple[list[Hits], NDArray[np.float64], NDArray[np.float64]]
 """Of a question's content terms: where they stand, their rarities and weights."""
@@ -46,7 +46,7 @@ class FactIndex:
     """Words, topics and forms of facts, with their weights and times."""
 
     def __init__(self, facts: Sequence[Fact], previous: "FactIndex | None" = None) -> None:
-        """2 µs a fact that `previous` has not read already (`rows_to_read`), and 0.3 ms."""
+        """2 µs a fact that `previous` has not read already (`rows_to_read`), and 0.15 ms."""
         self.facts = FactRows.of(facts)
         self.parts = _parts(self.facts, previous)
         self.ids = self.facts.ids
@@ -142,6 +142,8 @@ class FactIndex:
     def exact_matches(self, question: str) -> NDArray[np.float32]:
         """`(n,)`: how many of the question's words of letters and digits each fact holds as they are."""
         asked = exact_tokens(searchable(question))
+        if not asked:
+            return np.zeros(len(self.facts), np.float32)
         return self._summed(self._hits(codes_of(tuple(asked))), np.ones(len(asked)))
 
     def shared_topics(self, question: str) -> NDArray[np.float32]:
@@ -210,17 +212,9 @@ def _is_term(word: str) -> bool:
     )
 
 
-def rows_to_read(count: int, previous: FactIndex | None) -> int:
-    """How many facts an index of `count` reads that takes over what it can of `previous`, to which some were added."""
-    held = [each.size for each in previous.parts] if previous else []
-    return _unread(held, count - sum(held))
-
-
-def _unread(held: list[int], added: int) -> int:
-    """Takes those from the end of `held` that are made anew with the ones added. Returns how many there are to read."""
-    while held and added and (held[-1] < SMALL_PART or held[-1] <= MOST_LARGER * added):
-        added += held.pop()
-    return added
+def rows_to_read(facts: FactRows, previous: FactIndex | None) -> int:
+    """How many of them an index reads that takes over what it can of `previous`."""
+    return len(facts) - sum(part.size for part in _kept(facts, previous))
 
 
 def _times_of(ids: NDArray[np.int64], before: FactIndex | None) -> dict[int, tuple[Window, ...]]:
@@ -234,6 +228,17 @@ def _times_of(ids: NDArray[np.int64], before: FactIndex | None) -> dict[int, tup
 
 
 def _parts(facts: FactRows, before: FactIndex | None) -> tuple[Part, ...]:
+    parts = _kept(facts, before)
+    start = sum(part.size for part in parts)
+    if start < len(facts):
+        parts.append(Part.of(facts.texts[start:]))
+    while len(parts) > 1 and parts[-2].size < max(SMALL_PART, MOST_LARGER * parts[-1].size + 1):
+        later = parts.pop()
+        parts[-1] += later
+    return tuple(parts)
+
+
+def _kept(facts: FactRows, before: FactIndex | None) -> list[Part]:
     """Of the same ids the same parts: a text never changes."""
     kept: list[Part] = []
     start = 0
@@ -243,7 +248,4 @@ def _parts(facts: FactRows, before: FactIndex | None) -> tuple[Part, ...]:
             break
         kept.append(part)
         start += part.size
-    sizes = [each.size for each in kept]
-    unread = _unread(sizes, len(facts) - start)
-    del kept[len(sizes) :]
-    return (*kept, Part(facts.texts[len(facts) - unread :])) if unread else tuple(kept)
+    return kept

@@ -28,10 +28,20 @@ Finder: TypeAlias = Callable[[str, int], re.Match[str] | None]
 class NormalisedTexts:
     """Texts in order, parted by NUL."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, joined: str, count: int) -> None:
+        self.joined = joined
+        self.count = count
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "NormalisedTexts":
         """0.2 µs a text, beside 0.05 ms."""
-        self.count = len(texts)
-        self.joined = _joined(texts)
+        return cls(_joined(texts), len(texts))
+
+    def __add__(self, later: "NormalisedTexts") -> "NormalisedTexts":
+        """Its texts and those of `later` behind them."""
+        if not self.count or not later.count:
+            return self if self.count else later
+        return NormalisedTexts(f"{self.joined}\0{later.joined}", self.count + later.count)
 
     def points(self) -> Points:
         """Made anew each time: they take twice the room of the text."""

@@ -20,6 +20,7 @@ from bot.conversation.in_turn import InTurn
 from bot.conversation.ports import Clock, Vector
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import Fact, MemoryVersion
+from bot.memory.fact_rows import FactRows
 from bot.memory.fusion import Signs, Weights, fuse, words_alone
 from bot.memory.lexical import FactIndex, rows_to_read
 from bot.memory.ports import FactReader, VectorIndex
@@ -198,9 +199,9 @@ class Recall:
             facts, version, loaded_at = cached.index.with_added(newer.facts), newer.version, cached.loaded_at
         else:
             sheet = await self._facts.fact_sheet(scope)
-            facts, version, loaded_at = sheet.facts, sheet.version, now
+            facts, version, loaded_at = FactRows.of(sheet.facts), sheet.version, now
         previous = cached.index if cached and cached.version.epoch == version.epoch else None
-        if rows_to_read(len(facts), previous) <= INLINE_FACTS:
+        if rows_to_read(facts, previous) <= INLINE_FACTS:
             index = FactIndex(facts, previous)
         else:
             index = await anyio.to_thread.run_sync(FactIndex, facts, previous)

@@ -19,11 +19,11 @@ TEXTS = st.lists(
 @given(TEXTS)
 def test_as_each_by_itself(texts: list[str]) -> None:
     each = ["".join(normalise_all([text])) for text in texts]
-    assert NormalisedTexts(texts).joined.split("\0") == each
+    assert NormalisedTexts.of(texts).joined.split("\0") == each
 
 
 @given(TEXTS)
 def test_what_is_found_stands_in_the_text(texts: list[str]) -> None:
     pattern = re.compile("[a三]|块")
-    held = NormalisedTexts(texts).holding(pattern.search).tolist()
-    assert held == [pattern.search(text) is not None for text in NormalisedTexts(texts).joined.split("\0")]
+    held = NormalisedTexts.of(texts).holding(pattern.search).tolist()
+    assert held == [pattern.search(text) is not None for text in NormalisedTexts.of(texts).joined.split("\0")]

@@ -11,6 +11,7 @@ from bot.memory import lexical, searched
 from bot.memory.answer_forms import forms_asked
 from bot.memory.content_words import codes, content_terms, coverage, single_characters
 from bot.memory.fact import Fact
+from bot.memory.fact_rows import FactRows
 from bot.memory.lexical import SMALL_PART, FactIndex, rows_to_read
 from bot.memory.normalise import searchable
 from bot.memory.questions import is_about_bot, is_about_oneself, is_question, is_simple
@@ -78,8 +79,10 @@ def test_an_empty_index_answers() -> None:
 
 def test_a_later_index_reads_only_what_is_new() -> None:
     first = FactIndex([make_fact(1, "我对花生过敏")])
-    second = FactIndex([make_fact(1, "我对花生过敏"), make_fact(2, "我穿 M 码")], first)
-    assert rows_to_read(2, first) == 2
+    facts = FactRows.of([make_fact(1, "我对花生过敏"), make_fact(2, "我穿 M 码")])
+    second = FactIndex(facts, first)
+    assert rows_to_read(facts, first) == 1
+    assert rows_to_read(facts, None) == rows_to_read(facts[1:], first) + 1 == 2
     assert second.scores("花生").argmax() == 0
 
 
@@ -88,9 +91,9 @@ def told(count: int) -> list[Fact]:
 
 
 def test_an_index_that_grew_answers_as_one_made_anew() -> None:
-    facts = told(400)
+    facts = told(3_300)
     grown = FactIndex([])
-    for count in (*range(1, 140), 160, 330, 331, 400):
+    for count in (*range(1, 300), 310, 800, 1_450, 2_800, 3_299, 3_300):
         grown = FactIndex(facts[:count], grown)
     assert len(grown.parts) > 1
     anew = FactIndex(facts)
@@ -98,16 +101,16 @@ def test_an_index_that_grew_answers_as_one_made_anew() -> None:
         assert grown.scores(question) == pytest.approx(anew.scores(question), rel=1e-5)
         assert grown.covered(question) == pytest.approx(anew.covered(question), rel=1e-5)
         assert grown.exact_matches(question).tolist() == anew.exact_matches(question).tolist()
-    assert grown.ids.tolist() == anew.ids.tolist() == list(range(1, 401))
+    assert grown.ids.tolist() == anew.ids.tolist() == list(range(1, 3_301))
 
 
-def test_a_memory_is_read_a_few_times_however_many_follow() -> None:
-    facts, grown, read = told(600), FactIndex([]), 0
+def test_a_memory_is_read_once_however_many_follow() -> None:
+    facts, grown, read = FactRows.of(told(3 * SMALL_PART)), FactIndex([]), 0
     for count in range(1, len(facts) + 1):
-        read += rows_to_read(count, grown)
+        read += rows_to_read(facts[:count], grown)
         grown = FactIndex(facts[:count], grown)
-    assert read < len(facts) * SMALL_PART
-    assert len(grown.parts) < 8
+        assert len(grown.parts) <= 2
+    assert read == len(facts)
 
 
 def test_what_was_forgotten_or_said_again_is_read_anew() -> None:
