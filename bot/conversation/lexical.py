@@ -147,8 +147,19 @@ def _rarity(document_frequency: NDArray[np.int64], size: int) -> NDArray[np.floa
 def top(scores: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
     """(position, score) of the at most `k` largest positive scores, best first; ties by position."""
     found = np.flatnonzero(scores > 0)
-    order = found[np.argsort(-scores[found], kind="stable")][: max(k, 0)]
+    order = found[largest(scores[found], k)]
     return [(int(position), float(scores[position])) for position in order]
+
+
+def largest(scores: NDArray[np.float32], k: int) -> NDArray[np.intp]:
+    """The positions of the at most `k` largest scores (none NaN), best first; ties by position."""
+    first = len(scores) - max(k, 0)
+    if first <= len(scores) // 2:
+        return np.argsort(-scores, kind="stable")[: max(k, 0)]
+    if first == len(scores):
+        return np.zeros(0, np.intp)
+    chosen = np.flatnonzero(scores >= np.partition(scores, first)[first])
+    return chosen[np.argsort(-scores[chosen], kind="stable")[:k]]
 
 
 def normalised(scores: Sequence[float] | NDArray[np.float32]) -> NDArray[np.float32]:

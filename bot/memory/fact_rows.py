@@ -108,8 +108,8 @@ class FactRows(Sequence[Fact]):
 
     def by_time(self) -> "FactRows":
         """Oldest first; what was said at once by id."""
-        later, same = np.diff(self.said_at) > 0, np.diff(self.said_at) == 0
-        if bool((later | (same & (np.diff(self.ids) > 0))).all()):
+        before, after = self.said_at[:-1], self.said_at[1:]
+        if bool(((after > before) | ((after == before) & (self.ids[1:] > self.ids[:-1]))).all()):
             return self
         return self.at(np.lexsort((self.ids, self.said_at)))
 

@@ -78,14 +78,18 @@ def words_alone(dense: Vector | None, lexical: NDArray[np.float32], exact: NDArr
 
 def fuse(signs: Signs, weights: Weights) -> NDArray[np.float32]:
     """`(n,)` float32, higher is better."""
-    score = weights.lexical * signs.covered
+    score = (weights.lexical * signs.covered).astype(np.float32, copy=False)
     if signs.dense is not None:
-        score = score + weights.dense * _spread(signs.dense)
-    score = score + weights.exact * np.minimum(signs.exact, MOST_EXACT)
-    score = score + weights.form * signs.form + weights.topic * signs.topic + weights.oneself * signs.oneself
-    recency = np.exp2(-np.maximum(signs.age_days, 0) / RECENCY_HALF_LIFE_DAYS)
-    score = score + weights.importance * signs.importance + weights.recency * recency
-    return _witness_first(score.astype(np.float32), signs).astype(np.float32)
+        score += weights.dense * _spread(signs.dense)
+    score += weights.exact * np.minimum(signs.exact, MOST_EXACT)
+    score += weights.form * signs.form
+    score += weights.topic * signs.topic
+    score += weights.oneself * signs.oneself
+    score += weights.importance * signs.importance
+    recency = np.maximum(signs.age_days, 0)
+    recency *= -1 / RECENCY_HALF_LIFE_DAYS
+    score += weights.recency * np.exp2(recency, out=recency)
+    return _witness_first(score, signs)
 
 
 _AHEAD = 0.01
@@ -96,12 +100,14 @@ def _witness_first(score: NDArray[np.float32], signs: Signs) -> NDArray[np.float
     """The best memory that has the topic and the form of answer asked for stands above all for which only a vector
     speaks; what these are among themselves stays."""
     is_witness = (signs.form >= 1) & (signs.topic >= 1)
+    if not is_witness.any():
+        return score
     is_bare = (signs.covered <= 0) & (signs.exact <= 0) & (signs.form <= 0) & (signs.topic <= 0)
     is_bare &= signs.oneself <= 0
-    if not (is_witness.any() and is_bare.any()):
+    if not is_bare.any():
         return score
     excess = float(score[is_bare].max()) - float(score[is_witness].max()) + _AHEAD
-    return np.where(is_bare, score - max(excess, 0.0), score)
+    return np.where(is_bare, score - np.float32(max(excess, 0.0)), score)
 
 
 def _share_of_best(scores: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -111,6 +117,6 @@ def _share_of_best(scores: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _spread(dense: NDArray[np.float32]) -> NDArray[np.float32]:
     spread = np.zeros_like(dense)
-    found = ~np.isnan(dense)
+    found = np.flatnonzero(~np.isnan(dense))
     spread[found] = normalised(dense[found])
     return spread

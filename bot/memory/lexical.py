@@ -64,7 +64,8 @@ class FactIndex:
         self.known_times = _times_of(self.ids, previous)
         """Of `times_told`, by the fact's id."""
         self._latest: tuple[str, _Content] | None = None
-        self._order = None if bool((np.diff(self.ids) > 0).all()) else np.argsort(self.ids, kind="stable")
+        is_in_order = bool((self.ids[1:] > self.ids[:-1]).all())
+        self._order = None if is_in_order else np.argsort(self.ids, kind="stable")
         """Rows by id; None where they are in that order."""
 
     def times_told(self, row: int) -> tuple[Window, ...]:

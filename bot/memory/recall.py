@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bot.conversation.errors import VectorsOfAnotherModel
 from bot.conversation.in_turn import InTurn
+from bot.conversation.lexical import largest
 from bot.conversation.ports import Clock, Vector
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import Fact, MemoryVersion
@@ -133,7 +134,7 @@ class Recall:
             return Recalled(facts=(), degraded=query_vector is None)
         signs, scores = await self._ranked(scope, index, rows, question, query_vector, talk)
         dense = signs.dense
-        best: list[int] = rows[np.argsort(-scores[rows], kind="stable")[: max(k, 0)]].tolist()
+        best: list[int] = rows[largest(scores[rows], k)].tolist()
         found = tuple(_recalled(index.facts[row], row, scores, dense, signs.lexical) for row in best)
         return Recalled(facts=found, degraded=dense is None)
 

@@ -12,7 +12,13 @@ from bot.memory.normalised_texts import FEW
 from bot.memory.searched import Codes, Part, codes_of
 
 PIECES = st.sampled_from(
-    [*"我的了吗三百二十块鞋码ＡaA0９7ß々ー한가İ\u0301\u1161𠮷\\-_ 　\0。，", "三百块", "四十三 码", "SF1001", "\\u4f60"]
+    [
+        *"我的了吗三百二十块鞋码ＡaA0９7ß々ー한가İ\u0301\u1161𠮷\\-_ 　\0。，",
+        "三百块",
+        "四十三 码",
+        "SF1001",
+        "\\u4f60",
+    ]
 )
 TEXTS = st.lists(PIECES, max_size=12).map("".join)
 

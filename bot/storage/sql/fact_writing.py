@@ -20,6 +20,7 @@ from bot.memory.summary import NewSummary
 from bot.storage.sql.entities import keep_entities
 from bot.storage.sql.fact_columns import is_in_view
 from bot.storage.sql.generations import coming_ids, fill, mark, room_for
+from bot.storage.sql.lately import Kept
 from bot.storage.sql.retelling import close_contradicted, keep_words, tell_again
 from bot.storage.sql.schema import fact, job, shelf, to_ms, turn
 from bot.storage.sql.scopes import find_shelf, is_current, shelf_of
@@ -48,6 +49,7 @@ _GIVEN = Statement(
         fact.c.id.in_(listed("ids")), fact.c.shelf_id == bindparam("shelf")
     )
 )
+_VERSION = Statement(select(shelf.c.version).where(shelf.c.id == bindparam("shelf")))
 _TOUCH = Statement(
     update(shelf).where(shelf.c.id == bindparam("shelf")).values(version=shelf.c.version + ADDED)
 )
@@ -74,46 +76,69 @@ def usable(vectors: Matrix | None, count: int) -> Matrix | None:
         return None
     rows = np.asarray(vectors, dtype=np.float32)
     if rows.ndim == 2 and rows.shape[0] == count and rows.shape[1] > 0:
-        lengths = np.linalg.norm(rows, axis=1)
-        if bool(np.isfinite(lengths).all()) and bool((lengths > SHORTEST_NORM).all()):
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        if bool(np.isfinite(squares).all()) and bool((squares > SHORTEST_NORM**2).all()):
             return rows
     logger.warning("形状 {} 的向量不能用于 {} 条记忆", rows.shape, count)
     return None
 
 
-def keep(connection: sqlite3.Connection, keeping: Keeping) -> tuple[int, ...]:
-    """See `FactStore.keep`."""
+def keep(connection: sqlite3.Connection, keeping: Keeping) -> Kept | None:
+    """What it stored, see `FactStore.keep`; None: no fact."""
     scope = keeping.scope
     if keeping.job is not None and _TAKE_JOB.run(connection, job=keeping.job).rowcount == 0:
-        return ()
+        return None
     if not (keeping.facts or keeping.entities or keeping.summary) or not is_current(connection, scope):
-        return ()
+        return None
     if _was_forgotten(connection, keeping):
-        return ()
+        return None
     if keeping.entities or keeping.summary:
         own_shelf = shelf_of(connection, scope.account, scope.place)
         keep_entities(connection, own_shelf, keeping.entities, keeping.source_turn)
         if keeping.summary:
             keep_summary(connection, own_shelf, keeping.summary)
     if not keeping.facts:
-        return ()
+        return None
     shelf_id = shelf_of(connection, scope.account, scope.place)
+    before = _version(connection, shelf_id)
     chosen, held = _told(connection, shelf_id, keeping)
-    ids = _store(connection, shelf_id, keeping, chosen) if chosen else ()
-    stored = held | dict(zip(chosen, ids, strict=True))
-    close_contradicted(connection, scope, stored, keeping.facts)
-    return ids
+    stored = _store(connection, shelf_id, keeping, chosen) if chosen else _Stored()
+    by_row = held | dict(zip(chosen, stored.ids, strict=True))
+    close_contradicted(connection, scope, by_row, keeping.facts)
+    if not chosen:
+        return None
+    return Kept(
+        shelf=shelf_id,
+        before=before,
+        after=_version(connection, shelf_id),
+        ids=stored.ids,
+        facts=tuple(keeping.facts[row] for row in chosen),
+        slot=stored.slot,
+        matrix=stored.matrix,
+    )
 
 
-def _store(
-    connection: sqlite3.Connection, shelf_id: int, keeping: Keeping, chosen: Sequence[int]
-) -> tuple[int, ...]:
-    """The facts of these rows, with their vectors. The ids."""
+def _version(connection: sqlite3.Connection, shelf_id: int) -> int:
+    row = _VERSION.first(connection, shelf=shelf_id)
+    assert row is not None
+    return row[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    ids: tuple[int, ...] = ()
+    slot: int = 0
+    matrix: Matrix | None = None
+    """Of those whose vectors answer at once; the first lies in `slot`."""
+
+
+def _store(connection: sqlite3.Connection, shelf_id: int, keeping: Keeping, chosen: Sequence[int]) -> _Stored:
+    """The facts of these rows, with their vectors."""
     if keeping.vectors is None:
         ids = _insert(connection, shelf_id, keeping, chosen, model="")
         _TOUCH.run(connection, shelf=shelf_id)
         _say_too(connection, shelf_id, keeping, chosen, ids)
-        return ids
+        return _Stored(ids=ids)
     vectors = keeping.vectors[list(chosen)]
     room = room_for(connection, shelf_id, keeping.model_id, vectors.shape[1])
     ids = _insert(connection, shelf_id, keeping, chosen, model="" if room.is_coming else keeping.model_id)
@@ -122,7 +147,7 @@ def _store(
     if room.is_coming:
         _TOUCH.run(connection, shelf=shelf_id)
     _say_too(connection, shelf_id, keeping, chosen, ids)
-    return ids
+    return _Stored(ids=ids) if room.is_coming else _Stored(ids=ids, slot=room.size, matrix=vectors)
 
 
 def _was_forgotten(connection: sqlite3.Connection, keeping: Keeping) -> bool:

@@ -34,6 +34,7 @@ from bot.storage.sql.fact_reading import (
 )
 from bot.storage.sql.fact_writing import Keeping, usable
 from bot.storage.sql.generations import is_stale
+from bot.storage.sql.lately import Lately
 from bot.storage.sql.looking import TooMany, covered_by
 from bot.storage.sql.noting import write_noted
 from bot.storage.sql.schema import to_ms
@@ -59,6 +60,7 @@ class SqlFacts:
         self._database = database
         self._clock = clock
         self._ledger = ledger
+        self._lately = Lately()
         self.under_way = UnderWay()
         """Told of every forgetting by words."""
 
@@ -88,6 +90,8 @@ class SqlFacts:
                 return FactSheet(version=version, facts=())
             if not covered.has_only_grown_since(version):
                 return None
+            if (known := self._lately.facts(covered, version)) is not None:
+                return known
             most = FEW_FACTS if is_bounded else None
             facts, fresh_until = facts_beyond(connection, covered, beyond, now_ms, most=most)
             return FactSheet(version=covered.version, facts=facts, fresh_until=fresh_until)
@@ -119,6 +123,9 @@ class SqlFacts:
                 return no_vectors(version, dimension, slots)
             if not covered.has_only_grown_since(version):
                 return None
+            known = self._lately.vectors(covered, version, slots, model_id, dimension)
+            if known is not None:
+                return known
             if is_bounded:
                 _check_few(covered, slots)
             return read_vectors(connection, covered, slots, model_id, dimension, now_ms)
@@ -154,7 +161,11 @@ class SqlFacts:
             entities=tuple(entities),
             summary=summary,
         )
-        return await self._database.write(lambda connection: fact_writing.keep(connection, keeping))
+        kept = await self._database.write(lambda connection: fact_writing.keep(connection, keeping))
+        if kept is None:
+            return ()
+        self._lately.note(kept)
+        return kept.ids
 
     async def without_vector(self, scope: Scope, model_id: str, limit: int) -> tuple[Fact, ...]:
         """See `FactStore`. Oldest first; by index, in the loop's own thread."""
@@ -248,6 +259,7 @@ class SqlFacts:
             return replace(receipt, number=read_stamp(connection, FORGOTTEN) or 0) if is_noted else receipt
 
         receipt = await write_noted(self._database, self._ledger, forget)
+        self._lately.clear()
         await self._database.quiesce_and_checkpoint()
         return receipt
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.conversation.in_turn import InTurn
+from bot.conversation.lexical import largest
 from bot.conversation.ports import Clock, Matrix, Vector
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import MemoryVersion
@@ -84,7 +85,8 @@ class _Entry:
         """Itself and what the sheet adds; None when it has too many parts for that."""
         if sheet.version == self.version:
             return self
-        grown = replace(self, version=sheet.version, slots=sheet.slots, fresh_until=sheet.fresh_until)
+        ends = [each for each in (self.fresh_until, sheet.fresh_until) if each is not None]
+        grown = replace(self, version=sheet.version, slots=sheet.slots, fresh_until=min(ends, default=None))
         ids, matrix, closed = sheet.fact_ids, sheet.matrix, self.parts
         if not len(ids):
             return grown
@@ -102,7 +104,7 @@ class _Entry:
         ids, scores = found[0]
         if len(found) > 1:
             ids, scores = (np.concatenate(each) for each in zip(*found, strict=True))
-            best = np.argsort(-scores, kind="stable")[: max(k, 0)]
+            best = largest(scores, k)
             ids, scores = ids[best], scores[best]
         return as_pairs((ids, scores))
 
