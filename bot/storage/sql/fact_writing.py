@@ -23,7 +23,7 @@ from bot.storage.sql.generations import coming_ids, fill, mark, room_for
 from bot.storage.sql.lately import Kept
 from bot.storage.sql.retelling import close_contradicted, keep_words, tell_again
 from bot.storage.sql.schema import fact, job, shelf, to_ms, turn
-from bot.storage.sql.scopes import find_shelf, is_current, shelf_of
+from bot.storage.sql.scopes import current_shelf, find_shelf, is_current
 from bot.storage.sql.shelves import ADDED, as_list, listed
 from bot.storage.sql.statements import Statement, insert_into
 from bot.storage.sql.summaries import keep_summary
@@ -88,19 +88,18 @@ def keep(connection: sqlite3.Connection, keeping: Keeping) -> Kept | None:
     scope = keeping.scope
     if keeping.job is not None and _TAKE_JOB.run(connection, job=keeping.job).rowcount == 0:
         return None
-    if not (keeping.facts or keeping.entities or keeping.summary) or not is_current(connection, scope):
+    if not (keeping.facts or keeping.entities or keeping.summary) or _was_forgotten(connection, keeping):
         return None
-    if _was_forgotten(connection, keeping):
+    current = current_shelf(connection, scope)
+    if current is None:
         return None
-    if keeping.entities or keeping.summary:
-        own_shelf = shelf_of(connection, scope.account, scope.place)
-        keep_entities(connection, own_shelf, keeping.entities, keeping.source_turn)
-        if keeping.summary:
-            keep_summary(connection, own_shelf, keeping.summary)
+    shelf_id, before = current
+    if keeping.entities:
+        keep_entities(connection, shelf_id, keeping.entities, keeping.source_turn)
+    if keeping.summary:
+        keep_summary(connection, shelf_id, keeping.summary)
     if not keeping.facts:
         return None
-    shelf_id = shelf_of(connection, scope.account, scope.place)
-    before = _version(connection, shelf_id)
     chosen, held = _told(connection, shelf_id, keeping)
     stored = _store(connection, shelf_id, keeping, chosen) if chosen else _Stored()
     by_row = held | dict(zip(chosen, stored.ids, strict=True))

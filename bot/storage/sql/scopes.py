@@ -14,10 +14,10 @@ from sqlalchemy import and_, bindparam, func, select, update
 
 from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.storage.sql.schema import account, person, shelf
-from bot.storage.sql.statements import Statement, constant, insert_into
+from bot.storage.sql.statements import Row, Statement, constant, insert_into
 
 _CURRENT = Statement(
-    select(account.c.id)
+    select(account.c.id, shelf.c.id, shelf.c.version)
     .select_from(
         account.outerjoin(
             shelf, and_(shelf.c.account_id == account.c.id, shelf.c.place == bindparam("place"))
@@ -81,8 +81,21 @@ _BAR_IN = Statement(
 def is_current(connection: sqlite3.Connection, scope: Scope) -> bool:
     """Whether work begun under this scope may still be stored: nobody cleared its account's memory, or its
     place, since."""
+    return _current(connection, scope) is not None
+
+
+def current_shelf(connection: sqlite3.Connection, scope: Scope) -> tuple[int, int] | None:
+    """The shelf that work begun under this scope is stored on, made if it is missing, and its version. None: as
+    `is_current` has it, nothing may be stored."""
+    row = _current(connection, scope)
+    if row is None:
+        return None
+    return (row[1], row[2]) if row[1] is not None else (shelf_of(connection, scope.account, scope.place), 0)
+
+
+def _current(connection: sqlite3.Connection, scope: Scope) -> Row | None:
     asked = {"account": scope.account, "epoch": scope.epoch, "place": scope.place}
-    return _CURRENT.first(connection, **asked) is not None
+    return _CURRENT.first(connection, **asked)
 
 
 def has_same_view(connection: sqlite3.Connection, scope: Scope) -> bool:

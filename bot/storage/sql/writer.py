@@ -1,7 +1,7 @@
 """The one writer: a thread that takes whole transactions and commits many at once.
 
 Invariant: a caller gets its result only after the COMMIT that holds its work was synced, in the order of
-submission. A transaction that fails is rolled back alone (its SAVEPOINT); a COMMIT that fails fails all.
+submission. A transaction that fails is rolled back alone (to its SAVEPOINT); a COMMIT that fails fails all.
 Why groups: a synced commit costs milliseconds whatever it holds, so 256 in one cost each almost nothing.
 """
 
@@ -207,13 +207,22 @@ def _commit(connection: sqlite3.Connection, group: list[_Member]) -> None:
             member.attempt(connection)
     elif wanted:
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            for member in wanted:
-                _run_within(connection, member)
-            connection.execute("COMMIT")
+            _run_together(connection, wanted)
         except Exception as error:
             _fail_all(connection, wanted, error)
     _hand_back(wanted)
+
+
+def _run_together(connection: sqlite3.Connection, members: Sequence[_Member]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    if len(members) > 1:
+        for member in members:
+            _run_within(connection, member)
+        connection.execute("COMMIT")
+    else:
+        # One alone needs no savepoint, which copies the pages it changes once more.
+        members[0].attempt(connection)
+        connection.execute("COMMIT" if members[0].error is None else "ROLLBACK")
 
 
 def _run_within(connection: sqlite3.Connection, member: _Member) -> None:
