@@ -68,6 +68,10 @@ class FactIndex:
         self._order = None if is_in_order else np.argsort(self.ids, kind="stable")
         """Rows by id; None where they are in that order."""
 
+    def knows_times_of(self, row: int) -> bool:
+        """Whether its times were read before."""
+        return int(self.ids[row]) in self.known_times
+
     def times_told(self, row: int) -> tuple[Window, ...]:
         """The times that a fact names, as meant when it was said. Read once: a person's questions ask about the same
         months."""
