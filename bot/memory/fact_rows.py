@@ -20,8 +20,8 @@ NEVER = -(1 << 63)
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_BYTES_A_TEXT = 90
-"""The string's own, and a place in each of two lists."""
+_BYTES_A_TEXT = 130
+"""The string's own, a place in each of three lists, and the times of every other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,6 +38,8 @@ class FactRows(Sequence[Fact]):
     said_again_at: NDArray[np.int64]
     """The same, or `NEVER`."""
     channels: list[str]
+    told_times: list[str | None]
+    """As `told_times.written` has them. None: not read yet."""
 
     @classmethod
     def of(cls, facts: Sequence[Fact]) -> "FactRows":
@@ -51,6 +53,7 @@ class FactRows(Sequence[Fact]):
             said_at=np.array([_microseconds(fact.said_at) for fact in facts], np.int64),
             said_again_at=np.array([_microseconds(fact.said_again_at) for fact in facts], np.int64),
             channels=[fact.channel for fact in facts],
+            told_times=[None] * len(facts),
         )
 
     def __len__(self) -> int:
@@ -91,6 +94,7 @@ class FactRows(Sequence[Fact]):
             said_at=np.concatenate([self.said_at, more.said_at]),
             said_again_at=np.concatenate([self.said_again_at, more.said_again_at]),
             channels=[*self.channels, *more.channels],
+            told_times=[*self.told_times, *more.told_times],
         )
 
     def at(self, rows: NDArray[np.intp]) -> "FactRows":
@@ -104,6 +108,7 @@ class FactRows(Sequence[Fact]):
             said_at=self.said_at[rows],
             said_again_at=self.said_again_at[rows],
             channels=[self.channels[row] for row in places],
+            told_times=[self.told_times[row] for row in places],
         )
 
     def by_time(self) -> "FactRows":

@@ -20,7 +20,8 @@ from bot.memory.fact import Fact, FactKind
 from bot.memory.fact_rows import KINDS, NEVER, FactRows
 from bot.memory.normalise import searchable
 from bot.memory.searched import Codes, Hits, Part, Rows, codes_of
-from bot.memory.time_zh import Window, find_times
+from bot.memory.time_zh import Window
+from bot.memory.told_times import read_written, times_told
 from bot.memory.topics import told_words, topics_asked
 
 LASTING = (FactKind.IDENTITY, FactKind.PREFERENCE)
@@ -70,16 +71,15 @@ class FactIndex:
 
     def knows_times_of(self, row: int) -> bool:
         """Whether its times were read before."""
-        return int(self.ids[row]) in self.known_times
+        return self.facts.told_times[row] is not None or int(self.ids[row]) in self.known_times
 
     def times_told(self, row: int) -> tuple[Window, ...]:
         """The times that a fact names, as meant when it was said. Read once: a person's questions ask about the same
         months."""
         key = int(self.ids[row])
         if (known := self.known_times.get(key)) is None:
-            fact = self.facts[row]
-            spans = find_times(fact.text, fact.said_at)
-            known = tuple(told for span in spans for told in (span.window, span.earlier) if told is not None)
+            told = self.facts.told_times[row]
+            known = _read(self.facts[row]) if told is None else read_written(told)
             self.known_times[key] = known
         return known
 
@@ -201,6 +201,10 @@ class FactIndex:
 
     def _joined(self, parts: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+
+
+def _read(fact: Fact) -> tuple[Window, ...]:
+    return times_told(fact.text, fact.said_at)
 
 
 @cache

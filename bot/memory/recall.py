@@ -28,7 +28,7 @@ from bot.memory.ports import FactReader, VectorIndex
 from bot.memory.questions import is_about_oneself
 from bot.memory.searched import Rows
 from bot.memory.talk import TALK_WEIGHT, Talk
-from bot.memory.telling import rows_telling_of
+from bot.memory.telling import rows_about, rows_telling_of
 from bot.memory.time_zh import Window
 from bot.memory.trace import Trace, trace_of
 
@@ -42,7 +42,7 @@ MAX_INDEX_AGE = timedelta(minutes=10)
 INLINE_FACTS = 600
 """Facts not read before. Up to here making an index takes less than 2 ms; a thread spares the loop more."""
 INLINE_TOLD = 12
-"""Facts whose times are read in the loop: 0.1 ms each, and the way to a thread takes as long as three."""
+"""Facts whose times nobody has read yet, read in the loop: 0.1 ms each, and the way to a thread takes as long as three."""
 SECONDS_A_DAY = 86_400.0
 
 Ranker: TypeAlias = Callable[[Signs], NDArray[np.float32]]
@@ -256,10 +256,11 @@ async def _competing(index: FactIndex, window: Window | None, *, also_told: bool
     said = index.said_in(window)
     if window is None or not also_told:
         return said
-    if len(index.facts) <= INLINE_TOLD:
-        telling = rows_telling_of(index, window)
+    about = rows_about(index, window)
+    if sum(not index.knows_times_of(row) for row in about) <= INLINE_TOLD:
+        telling = rows_telling_of(index, about, window)
     else:
-        telling = await anyio.to_thread.run_sync(rows_telling_of, index, window)
+        telling = await anyio.to_thread.run_sync(rows_telling_of, index, about, window)
     return np.union1d(said, telling)
 
 

@@ -4,6 +4,7 @@ Invariant: pure; a memory's own words about time are read as meant when it was s
 """
 
 import time
+from collections.abc import Sequence
 from datetime import timedelta
 
 import numpy as np
@@ -18,14 +19,18 @@ MOST_READ = 100
 """Memories, those said the soonest after the time first: reading one for the first time takes up to 0.5 ms."""
 
 
-def rows_telling_of(index: FactIndex, window: Window) -> Rows:
-    """Of memories said outside the window."""
+def rows_about(index: FactIndex, window: Window) -> list[int]:
+    """Of memories said outside the window those that may tell of it, the soonest said first."""
     near = index.said_about(window, AROUND)
     is_after = index.said_at[near] >= window.end.timestamp()
     after: list[int] = near[is_after].tolist()
     before: list[int] = near[~is_after][::-1].tolist()
-    read = [*after, *before][:MOST_READ]
-    return np.array([row for row in sorted(read) if _tells_of(index, row, window)], np.intp)
+    return [*after, *before][:MOST_READ]
+
+
+def rows_telling_of(index: FactIndex, about: Sequence[int], window: Window) -> Rows:
+    """Which of these tell of it."""
+    return np.array([row for row in sorted(about) if _tells_of(index, row, window)], np.intp)
 
 
 def _tells_of(index: FactIndex, row: int, window: Window) -> bool:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.memory.fact import FactKind
+from bot.memory.lexical import FactIndex
+from bot.memory.told_times import times_told, written
 from bot.storage.sql import fact_columns
 from bot.storage.sql.fact_columns import FEW_NEWER, TooMany, few, many
 from bot.storage.sql.looking import covered_by
@@ -96,3 +98,21 @@ async def test_nothing_is_nothing(stage: Stage) -> None:
     (one,) = await tell(stage, account, ["一"])
     (rows, ends), (columns, first_end) = await both(stage, account, one)
     assert (rows, ends) == (columns, first_end) == ((), [])
+
+
+async def test_the_times_told_are_kept_beside_the_words(stage: Stage) -> None:
+    account = await stage.arrive("a")
+    texts = ["我对花生过敏", "昨天买了鞋", "上个月去了三亚"]
+    await tell(stage, account, texts)
+    await stage.database.write(
+        lambda connection: connection.execute("UPDATE fact SET told_times = NULL WHERE id = 3").rowcount
+    )
+    for rows, _ in await both(stage, account):
+        told = dict(zip(rows.texts, rows.told_times, strict=True))
+        said_at = {fact.text: fact.said_at for fact in rows}
+        assert told[texts[0]] == ""
+        assert told[texts[1]] == written(times_told(texts[1], said_at[texts[1]])) != ""
+        assert told[texts[2]] is None
+        assert [bool(FactIndex(rows).times_told(row)) for row in range(3)] == [
+            "我" not in t for t in rows.texts
+        ]

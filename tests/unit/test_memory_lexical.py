@@ -15,7 +15,8 @@ from bot.memory.fact_rows import FactRows
 from bot.memory.lexical import SMALL_PART, FactIndex, rows_to_read
 from bot.memory.normalise import searchable
 from bot.memory.questions import is_about_bot, is_about_oneself, is_question, is_simple
-from bot.memory.time_zh import TimeSpan, find_times
+from bot.memory.time_zh import Window
+from bot.memory.told_times import times_told
 from bot.memory.topics import told_words, topic_named, topics, topics_asked, topics_told
 from tests.memory_fakes import make_fact
 from tests.plain_forms import has_form
@@ -136,11 +137,11 @@ def test_the_scores_are_those_of_bm25() -> None:
 def test_the_times_that_facts_name_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
-    def find(text: str, reference: datetime) -> tuple[TimeSpan, ...]:
+    def find(text: str, reference: datetime) -> tuple[Window, ...]:
         read.append(text)
-        return find_times(text, reference)
+        return times_told(text, reference)
 
-    monkeypatch.setattr(lexical, "find_times", find)
+    monkeypatch.setattr(lexical, "times_told", find)
     facts = [make_fact(number, f"昨天买了第{number}双鞋") for number in range(1, 5)]
     first = FactIndex(facts[:3])
     (yesterday,) = first.times_told(1)

@@ -8,7 +8,7 @@ import pytest
 from bot.memory.fact import Fact
 from bot.memory.lexical import FactIndex
 from bot.memory.recall import Recall
-from bot.memory.telling import MOST_READ, rows_telling_of
+from bot.memory.telling import MOST_READ, rows_about, rows_telling_of
 from bot.memory.time_zh import Window
 from tests.memory_fakes import NOW, SCOPE, FactsInMemory, FixedClock, NearnessByHand, make_fact
 
@@ -38,7 +38,7 @@ def told(number: int, text: str, days_ago: float) -> Fact:
 )
 def test_a_time_it_names_lies_in_the_window(text: str, days_ago: float, tells: bool) -> None:
     index = FactIndex([told(1, text, days_ago)])
-    assert (rows_telling_of(index, day(3)).tolist() == [0]) is tells
+    assert (rows_telling_of(index, rows_about(index, day(3)), day(3)).tolist() == [0]) is tells
 
 
 def recall(facts: FactsInMemory) -> Recall:
@@ -72,4 +72,4 @@ async def test_what_was_said_again_in_the_window_competes() -> None:
 def test_only_what_was_said_near_the_time_is_read() -> None:
     near = [told(number, "昨天去了三亚", 2) for number in range(1, MOST_READ + 50)]
     index = FactIndex([told(999, "三月一号去了三亚", 70), *near])
-    assert len(rows_telling_of(index, day(3))) == MOST_READ
+    assert len(rows_telling_of(index, rows_about(index, day(3)), day(3))) == MOST_READ

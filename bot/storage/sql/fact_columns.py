@@ -36,6 +36,7 @@ _COLUMNS = (
     fact.c.said_at,
     fact.c.said_again_at,
     fact.c.expires_at,
+    fact.c.told_times,
 )
 _BEYOND = Statement(
     # `+ 0` keeps SQLite at the shelf's index, whose entries hold the id: it would else walk through everybody's
@@ -53,6 +54,7 @@ _NEWEST = Statement(
 _LAST = Statement(select(func.max(fact.c.id)))
 _KIND_CODE = case(*((fact.c.kind == constant(kind), constant(code)) for code, kind in enumerate(KINDS)))
 _own = fact.alias("own")
+_UNREAD = "?"
 _PARTED: ColumnElement[str] = literal_column("char(0)")
 _TOGETHER = Statement(
     # `quote` writes a number so that it is read as the same again.
@@ -67,6 +69,7 @@ _TOGETHER = Statement(
         # Of the few that were said again.
         func.group_concat(case((fact.c.said_again_at.is_not(None), fact.c.id))),
         func.group_concat(fact.c.said_again_at),
+        func.group_concat(func.coalesce(fact.c.told_times, constant(_UNREAD)), _PARTED),
     ).where(
         # The index has them by text: by id they lie together, and nearly always in the order of their times.
         fact.c.id.in_(
@@ -102,7 +105,7 @@ def few(
 def many(connection: sqlite3.Connection, shelf: CoveredShelf, beyond: int, now_ms: int) -> Columns:
     """The same, however many."""
     asked = {"shelf": shelf.id, "beyond": beyond, "now": now_ms}
-    count, texts, ids, kinds, importance, said_at, ends, again, again_at = _TOGETHER.rows(
+    count, texts, ids, kinds, importance, said_at, ends, again, again_at, told = _TOGETHER.rows(
         connection, **asked
     )[0]
     if not count:
@@ -119,6 +122,7 @@ def many(connection: sqlite3.Connection, shelf: CoveredShelf, beyond: int, now_m
         said_at=_numbers(said_at) * 1000,
         said_again_at=np.full(size, NEVER, np.int64),
         channels=[shelf.channel] * size,
+        told_times=[None if each == _UNREAD else each for each in told.split("\0")],
     )
     if again is not None:
         by_id = np.argsort(rows.ids)
@@ -138,6 +142,7 @@ def _of_rows(rows: Sequence[Row], channel: str) -> Columns:
         said_at=np.array([row[4] for row in rows], np.int64) * 1000,
         said_again_at=np.array(again_at, dtype=np.int64),
         channels=[channel] * len(rows),
+        told_times=[row[7] for row in rows],
     )
     return facts, [row[6] for row in rows if row[6] is not None]
 

@@ -17,6 +17,7 @@ from bot.conversation.scope import Scope
 from bot.memory.entities import SeenEntity
 from bot.memory.fact import NewFact
 from bot.memory.summary import NewSummary
+from bot.memory.told_times import times_told, written
 from bot.storage.sql.entities import keep_entities
 from bot.storage.sql.fact_columns import is_in_view
 from bot.storage.sql.generations import coming_ids, fill, mark, room_for
@@ -40,7 +41,9 @@ _KNOWN = Statement(
 )
 _INSERT = Statement(
     insert_into(
-        fact, "shelf_id", "kind", "text", "importance", "said_at", "expires_at", "source_turn", "model"
+        fact,
+        *("shelf_id", "kind", "text", "importance", "said_at", "expires_at", "source_turn", "model"),
+        "told_times",
     )
 )
 _TURN = Statement(select(turn.c.id).where(turn.c.id == bindparam("turn")))
@@ -212,6 +215,7 @@ def _insert(
             expires_at=None if new.expires_at is None else to_ms(new.expires_at),
             source_turn=keeping.source_turn,
             model=model,
+            told_times=written(times_told(new.text, new.said_at)),
         )
         assert made.lastrowid is not None
         ids.append(made.lastrowid)

@@ -6,7 +6,7 @@ has; each is noted after its commit, so none tells of what was rolled back. Noth
 
 from collections import OrderedDict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from bot.conversation.ports import Matrix
 from bot.memory.fact import Fact, MemoryVersion, NewFact
 from bot.memory.fact_rows import FactRows
 from bot.memory.ports import FactSheet, VectorSheet
+from bot.memory.told_times import times_told, written
 from bot.storage.sql.schema import from_ms, to_ms
 from bot.storage.sql.shelves import Covered, CoveredShelf
 
@@ -85,7 +86,10 @@ class Lately:
             for kept in chain
             for each, new in zip(kept.ids, kept.facts, strict=True)
         ]
-        return FactSheet(version=covered.version, facts=FactRows.of(facts).by_time())
+        # Just read for the keeping.
+        told = [written(times_told(new.text, new.said_at)) for kept in chain for new in kept.facts]
+        rows = replace(FactRows.of(facts), told_times=told)
+        return FactSheet(version=covered.version, facts=rows.by_time())
 
     def vectors(
         self, covered: Covered, since: MemoryVersion, slots: Sequence[int], model_id: str, dimension: int

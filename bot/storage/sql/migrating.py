@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from sqlalchemy import Connection
 
-HEAD = "0011"
+HEAD = "0012"
 """The newest revision; known here so that alembic (0.3 s to import) is loaded only to migrate."""
 
 _ALEMBIC = threading.Lock()

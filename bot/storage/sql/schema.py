@@ -154,6 +154,7 @@ fact = Table(
     Column("expires_at", Integer),
     Column("source_turn", Integer),  # no foreign key: the turn may be deleted and the fact kept
     Column("model", Text, nullable=False),  # of its vector in the shelf's segments; "" while it has none
+    Column("told_times", Text),  # the times that its words name; null where they have not been read
     # A shelf's facts; and whether it holds a text already, asked at each keeping.
     Index("ix_fact_shelf_id_text", "shelf_id", "text"),
     # The few whose vectors must be left out, now or one day.
