@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.conversation.sieve import Sieve, needed, places
-from bot.memory.claims import stances, states, takeovers
+from bot.memory import sorting
+from bot.memory.claims import attributes, stances, states, takeovers
 from bot.memory.never import own_words
 from bot.memory.time_zh import chain
 
@@ -55,6 +56,8 @@ TABLES: dict[str, list[re.Pattern[str]]] = {
     "never": [words for _, _, words in own_words._patterns()],
     "topics": [after for _, _, after in takeovers._topics()[0]],
     "stances": [*stances._DENIED, *stances._FINISHED, *stances._HELD],
+    "attributes": [words for _, words in attributes._plain()[0]],
+    "sorts": [words for _, _, words in sorting._SORTS],
     "times": [one.pattern for one in chain._ALL],
 }
 
