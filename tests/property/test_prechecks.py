@@ -14,7 +14,7 @@ from bot.answering import links
 from bot.answering.links import without_links
 from bot.conversation.local_time import LOCAL_TIME
 from bot.memory.entities import amounts, contacts, folding, orders, phones, products
-from bot.memory.references import finding
+from bot.memory.references import finding, numbers
 from bot.memory.time_zh import finder, latest
 from bot.memory.time_zh.calendar import NoSuchDay
 from bot.memory.time_zh.elements import Context
@@ -208,6 +208,10 @@ PRECHECKS: list[tuple[Callable[[str], object], dict[tuple[Any, str], Any]]] = [
         lambda text: list(products.find_products(text)),
         {(products, "_MAY_NAME_MODEL"): ALWAYS, (products, "_MAY_POINT"): ALWAYS},
     ),
+    (
+        numbers.numbers_told.__wrapped__,
+        {(numbers, "may_name_order"): lambda _: True},
+    ),
     (folding.folded, {(folding, "_IS_FOLDED"): re.compile("(?!)")}),
     (finding._described, {(finding, "_MAY_DESCRIBE"): ALWAYS}),
     (
@@ -228,6 +232,7 @@ IDS = [
     "phones",
     "links in answers",
     "products",
+    "numbers told",
     "folded",
     "described",
     "times",

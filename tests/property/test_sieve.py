@@ -11,7 +11,7 @@ from bot.conversation.sieve import Sieve, needed, places
 from bot.memory import sorting
 from bot.memory.claims import attributes, stances, states, takeovers
 from bot.memory.never import own_words
-from bot.memory.time_zh import chain
+from bot.memory.time_zh import chain, not_times
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = [
@@ -58,6 +58,7 @@ TABLES: dict[str, list[re.Pattern[str]]] = {
     "stances": [*stances._DENIED, *stances._FINISHED, *stances._HELD],
     "attributes": [words for _, words in attributes._plain()[0]],
     "sorts": [words for _, _, words in sorting._SORTS],
+    "no times": [*not_times._NO_TIMES],
     "times": [one.pattern for one in chain._ALL],
 }
 
