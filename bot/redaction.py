@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import re2
 
-from bot.conversation.masking import MASK, mask_secrets
+from bot.conversation.masking import MASK, MAY_HOLD_SECRETS, mask_secrets
 
 SHORTEST_SECRET = 6
 """A shorter setting is a part of ordinary words: hiding it would blacken the log and say what it is."""
@@ -41,11 +41,13 @@ _SHAPES = re.compile(
         )
     )
 )
-_MAY_HAVE_SHAPE = re2.compile(
+_MAY_BE_PRIVATE = re2.compile(
     r"o[A-Za-z0-9_\-]{27}|[0-9A-F]{32}|ROBOT1\.0_|[0-9][ \-]?(?:[0-9][ \-]?){6}[0-9]|@|(?:sk|pk|rk)-|://"
     r"|(?:signature|token|secret|key|openid|echostr|nonce)="
+    rf"|{MAY_HOLD_SECRETS}"
 )
-"""What each of the shapes holds, in RE2's one pass: most lines have none of it, and are looked at no closer."""
+"""What each of the shapes and each secret holds, in RE2's one pass: most lines have none of it, and are looked at no
+closer."""
 
 
 def redact(text: str, hidden: Iterable[str] = ()) -> str:
@@ -56,10 +58,10 @@ def redact(text: str, hidden: Iterable[str] = ()) -> str:
     for secret in hidden:
         if len(secret) >= SHORTEST_SECRET:
             text = text.replace(secret, MASK)
-    text, _ = mask_secrets(text)
-    folded = text if text.isascii() else text.translate(_HALF_WIDTH)
-    if not _MAY_HAVE_SHAPE.search(folded):
+    if not _MAY_BE_PRIVATE.search(_folded(text)):
         return text
+    text, _ = mask_secrets(text)
+    folded = _folded(text)
     kept: list[str] = []
     end = 0
     for match in _SHAPES.finditer(folded):
@@ -68,3 +70,7 @@ def redact(text: str, hidden: Iterable[str] = ()) -> str:
         kept += (text[end:introduced], MASK)
         end = match.end()
     return "".join((*kept, text[end:]))
+
+
+def _folded(text: str) -> str:
+    return text if text.isascii() else text.translate(_HALF_WIDTH)

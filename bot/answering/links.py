@@ -18,6 +18,11 @@ _TAG = re2.compile(r"(?i)<a\b[^>]*>|</a>")
 """WeChat shows it as something to tap, also as a command to the bot itself: never from people's text."""
 
 
+def may_hold_link(text: str) -> bool:
+    """Whether it has a mark that every address has one of."""
+    return "." in text or "://" in text
+
+
 def without_links(text: str, substitute: str, *, only: str | None = None, allowed: str = "") -> str:
     """The text with links replaced by `substitute`: those that `only` holds (None: all), but not those
     that `allowed` holds. Link tags, links into WeChat itself and the house's own characters always go."""
@@ -26,6 +31,8 @@ def without_links(text: str, substitute: str, *, only: str | None = None, allowe
     if "<" in text:
         text = _TAG.sub("", text)
     text = clean(text)
+    if not may_hold_link(text):
+        return text
     pieces: list[str] = []
     end = 0
     for match in _LINK.finditer(text):

@@ -47,6 +47,8 @@ _WEEKDAYS = "一二三四五六日"
 _NONE = "（无）"
 _LATELY = 2_048
 """Quotations kept: a memory or turn stands in the prompts of many questions in a row."""
+_MINUTES = 16
+"""Those that are written as now: the platforms' clocks differ a little."""
 _NAMES = {
     EntityType.ORDER_ID: "单号",
     EntityType.DATE: "日期",
@@ -126,7 +128,7 @@ def render_prompt(template: Template, question: Question) -> tuple[ChatLine, ...
     return template.render(
         {
             "persona": question.persona.strip(),
-            "now": _moment(question.at),
+            "now": _minute(question.at.replace(second=0, microsecond=0)),
             "place": "群聊，大家都看得到回答" if question.is_group else "私聊",
             "long_term": _listed(map(_memory, question.facts)),
             "group_memory": _listed(map(_memory, question.group_facts)),
@@ -144,7 +146,8 @@ def render_prompt(template: Template, question: Question) -> tuple[ChatLine, ...
     )
 
 
-def _moment(at: datetime) -> str:
+@lru_cache(_MINUTES)
+def _minute(at: datetime) -> str:
     local = at.astimezone(LOCAL_TIME)
     return f"{local:%Y-%m-%d %H:%M} 星期{_WEEKDAYS[local.weekday()]}（北京时间）"
 
@@ -199,6 +202,7 @@ def _summary(summary: Summary) -> str:
     return f"- {_quotation(summary.text)}（到 {local_date(summary.at)} 为止）"
 
 
+@lru_cache(_LATELY)
 def _turn(turn: Turn) -> str:
     answer = f"\n- 你答：{_quotation(turn.answer)}" if turn.answer else ""
     return f"- 用户说：{_quotation(turn.question)}{answer}"

@@ -6,11 +6,11 @@ certain; always as a text segment, so that nothing in a reply is ever read as a 
 undelivered counts as unknown.
 """
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-import anyio
 from nonebot.adapters import Bot as AnyBot
 from nonebot.adapters.onebot.v11 import (
     ActionFailed,
@@ -116,7 +116,7 @@ class OneBotOutbox:
         group = message.conversation.group
         address = {"group_id": _number(group)} if group else {"user_id": _number(message.sender.openid)}
         try:
-            with anyio.fail_after(_DEADLINE_SECONDS):
+            async with asyncio.timeout(_DEADLINE_SECONDS):
                 await bot.call_api(f"send_{'group' if group else 'private'}_{what}", **address, **words)
         except ActionFailed as failure:
             if is_uncertain(failure):
@@ -162,7 +162,7 @@ class OneBotOutbox:
 async def _is_admin(bot: Bot, group: str) -> bool:
     """Whom no ban of a whole group silences. Unknown is no."""
     try:
-        with anyio.fail_after(_DEADLINE_SECONDS):
+        async with asyncio.timeout(_DEADLINE_SECONDS):
             member = await bot.call_api(
                 "get_group_member_info", group_id=_number(group), user_id=_number(bot.self_id)
             )

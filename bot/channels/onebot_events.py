@@ -12,13 +12,14 @@ from typing import Any
 from nonebot.adapters.onebot.v11 import GroupMessageEvent, MessageEvent, MessageSegment, PrivateMessageEvent
 from nonebot.adapters.onebot.v11 import Message as Segments
 from nonebot.adapters.onebot.v11.event import Anonymous, Sender
+from nonebot.exception import NoLogException
 from pydantic import model_validator
 from typing_extensions import override
 
 
 class _ReadOnce(MessageEvent):
     """Upstream validates each segment twice, with a validator made anew for each: a third of a message's cost at
-    the door. Its description, for a log line that is not written, renders the message as rich text."""
+    the door. Its description renders the message as rich text, for a line that the house's log doesn't take."""
 
     @model_validator(mode="before")
     @classmethod
@@ -32,6 +33,11 @@ class _ReadOnce(MessageEvent):
     @override
     def get_event_description(self) -> str:
         return f"Message {self.message_id}"
+
+    @override
+    def get_log_string(self) -> str:
+        """No line is made of it."""
+        raise NoLogException("OneBot V11")
 
     @override
     def __repr__(self) -> str:

@@ -5,6 +5,7 @@ Invariant: pure, linear; words that say nothing of the kind give none.
 
 import re
 
+from bot.conversation.sieve import Sieve
 from bot.conversation.simplified import simplified
 from bot.memory.fact import FactKind
 from bot.memory.normalise import normalise
@@ -74,9 +75,11 @@ _SORTS: tuple[tuple[FactKind, float, re.Pattern[str]], ...] = tuple(
     )
 )
 """First match wins: what is most particular stands first."""
+_SIEVE = Sieve([words for _, _, words in _SORTS])
 
 
 def sort_of(text: str) -> tuple[FactKind, float] | None:
     """Kind and importance (0 to 1) of a statement by its words. None: nothing says."""
     normal = simplified(normalise(text))
-    return next(((kind, weight) for kind, weight, words in _SORTS if words.search(normal)), None)
+    fitting = (_SORTS[place] for place in _SIEVE.fitting(normal))
+    return next(((kind, weight) for kind, weight, words in fitting if words.search(normal)), None)

@@ -107,9 +107,15 @@ class SummaryRule:
         if len(turns) <= self.keeps:
             return None
         is_full = len(turns) >= self.after_turns
-        if not (is_full or talk.is_lost or _tokens(turns) > self.budget_tokens):
+        if not (is_full or talk.is_lost or self._is_long(turns)):
             return None
         return DueSummary(turns=turns[: -self.keeps], previous=talk.previous, can_wait=not is_full)
+
+    def _is_long(self, turns: Sequence[Turn]) -> bool:
+        # A token is a character at least.
+        if sum(len(turn.question) + len(turn.answer) for turn in turns) <= self.budget_tokens:
+            return False
+        return _tokens(turns) > self.budget_tokens
 
 
 def _tokens(turns: Sequence[Turn]) -> int:

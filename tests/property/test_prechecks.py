@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.answering import links
+from bot.answering.links import without_links
 from bot.conversation.local_time import LOCAL_TIME
 from bot.memory.entities import amounts, contacts, folding, orders, phones, products
-from bot.memory.references import finding
+from bot.memory.references import finding, numbers
 from bot.memory.time_zh import finder, latest
 from bot.memory.time_zh.calendar import NoSuchDay
 from bot.memory.time_zh.elements import Context
@@ -133,6 +135,13 @@ WORDS = [
     ),
     *(
         "微信",
+        "138",
+        "0000",
+        "95588",
+        "****",
+        "电话",
+        "打",
+        "123456",
         "加",
         "qq",
         "vx",
@@ -190,10 +199,18 @@ PRECHECKS: list[tuple[Callable[[str], object], dict[tuple[Any, str], Any]]] = [
     (contacts.without_links, {(contacts, "may_hold_link"): lambda _: True}),
     (lambda text: list(orders.find_orders(text)), {(orders, "_HAS_DIGITS"): ALWAYS}),
     (lambda text: list(orders.find_tails(text)), {(orders, "_HAS_DIGITS"): ALWAYS}),
-    (lambda text: list(phones.find_phones(text)), {(phones, "_HAS_DIGITS"): ALWAYS}),
+    (lambda text: list(phones.find_phones(text)), {(phones, "may_hold_phone"): lambda _: True}),
+    (
+        lambda text: without_links(text, "（链接）"),
+        {(links, "may_hold_link"): lambda _: True},
+    ),
     (
         lambda text: list(products.find_products(text)),
         {(products, "_MAY_NAME_MODEL"): ALWAYS, (products, "_MAY_POINT"): ALWAYS},
+    ),
+    (
+        numbers.numbers_told.__wrapped__,
+        {(numbers, "may_name_order"): lambda _: True},
     ),
     (folding.folded, {(folding, "_IS_FOLDED"): re.compile("(?!)")}),
     (finding._described, {(finding, "_MAY_DESCRIBE"): ALWAYS}),
@@ -213,7 +230,9 @@ IDS = [
     "orders",
     "tails",
     "phones",
+    "links in answers",
     "products",
+    "numbers told",
     "folded",
     "described",
     "times",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
+from bot.conversation.sieve import Sieve
 from bot.memory.claims.claim import LINK
 from bot.memory.claims.numbers import find_numbers
 
@@ -182,19 +183,9 @@ def _all(clause: str) -> Iterator[tuple[str, str]]:
     yield from _sizes(clause)
     yield from _places(clause)
     yield from find_numbers(clause)
-    for slot, pattern in _measures():
-        if found := pattern.search(clause):
-            yield slot, _value(found)
-    for slot, pattern in (
-        ("call", _CALLED),
-        ("name", _NAME_OF),
-        ("employer", _WORKS_AT),
-        ("employer", _JOINED),
-        ("occupation", _OCCUPIED),
-        ("school", _STUDIES),
-        ("major", _MAJOR),
-        ("car", _DRIVES),
-    ):
+    plain, sieve = _plain()
+    for place in sieve.fitting(clause):
+        slot, pattern = plain[place]
         if found := pattern.search(clause):
             yield slot, _value(found)
     if found := _PET_NAME.search(clause):
@@ -269,8 +260,19 @@ def _value(found: re.Match[str]) -> str:
 
 
 @cache
-def _measures() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The table, read once."""
+def _plain() -> tuple[list[tuple[str, re.Pattern[str]]], Sieve]:
+    """Slots whose value is what one pattern finds: those of the table, read once, before the others."""
     lines = files("bot.memory.claims").joinpath("measures.txt").read_text("utf-8").splitlines()
     rows = (line.split("; ", 1) for line in lines if line and not line.startswith("#"))
-    return tuple((slot, re.compile(words)) for slot, words in rows)
+    plain = [(slot, re.compile(words)) for slot, words in rows]
+    plain += (
+        ("call", _CALLED),
+        ("name", _NAME_OF),
+        ("employer", _WORKS_AT),
+        ("employer", _JOINED),
+        ("occupation", _OCCUPIED),
+        ("school", _STUDIES),
+        ("major", _MAJOR),
+        ("car", _DRIVES),
+    )
+    return plain, Sieve([pattern for _, pattern in plain])

@@ -4,7 +4,10 @@ Invariant: pure; linear; over clauses in their form.
 """
 
 import re
+from functools import lru_cache
 
+_LATELY = 256
+"""Clauses: one is held against every memory of its person."""
 _ONCE = re.compile(
     r"今[天晚早儿]|昨[天晚]|前天|明[天晚早]|刚才|这(?:一)?[次回顿单会趟餐杯]|这[几两]天|这[个]?(?:周|星期|礼拜)(?!起|开始)|上次|偶尔|有时|破例|暂时|临时|先(?=不|别)"
     r"|周末|节假日|放假|假期|过年|出差|这[几两]周|这阵子"
@@ -23,6 +26,7 @@ _MAY_NOT = re.compile(r"不(?:能|敢|宜|可以|方便|让)|没(?:法|办法)|�
 _LATER = re.compile(r"现在|平时|一直|每[天周月年晚早]|已经|又能|好了|完了")
 
 
+@lru_cache(_LATELY)
 def is_for_once(clause: str, before: str = "") -> bool:
     """It tells an exception to a habit (「今天没跑步」), and doesn't say that it lasts. `before`: what its sentence said
     so far, whose time holds on (「今天胃疼，不能吃辣」)."""

@@ -4,6 +4,7 @@ Invariant: pure; linear. Whoever can't be told apart from the person by words is
 """
 
 import re
+from functools import lru_cache
 
 from bot.memory.claims.claim import SELF
 from bot.memory.third_parties import names_somebody
@@ -73,6 +74,8 @@ _SUBJECT = re.compile(
     rf"|我想给|我要给|我?把|我?将)*){_MINE}"
     rf"(?P<who>{_ANY})(?![店包砂粮毛]|(?:[那这]边|的事)我)"
 )
+_LATELY = 512
+"""Clauses read so: each memory of a person is looked at once for every new one."""
 _POSSESSED = re.compile(rf"(?P<who>{_ANY})的")
 _SPEAKER = re.compile(r"^(?:以后|现在|最近|今年|目前|其实|平时)?(?:我|俺|本人|咱)")
 _ANYBODY = re.compile(rf"(?:{_ANY})(?![店包砂粮毛])")
@@ -115,6 +118,7 @@ def _owner(word: str) -> str:
     return next(owner for each, owner in _WORDS if each == word or re.fullmatch(each, word))
 
 
+@lru_cache(_LATELY)
 def with_owners(text: str) -> str:
     """A text in its form with each of these people called by one word."""
     return _ANYBODY.sub(lambda found: _owner(found.group()), text)

@@ -5,7 +5,10 @@ names nothing.
 """
 
 import re
+from functools import lru_cache
 
+_LATELY = 256
+"""Texts whose terms are kept: one is held against every memory of its person."""
 _PLAN = re.compile(
     r"打算|计划|准备|想(?:去|要|买|学|换|考|报|办|请|把|养|装)|要(?:去|来|回|考|参加|办|搬|买|飞|请|跟|和|带|做|开|上|交|出|换|装|学|报|养|把|结婚)|约(?:了|好|的|在)"
     r"|订(?:了|好|的)|定(?:了|好|在)|报(?:了|名)|预约|安排|下(?:个?月|周|个?星期|学期)|明[天年晚早]|后天|今晚|周[一二三四五六日天末1-7]|月底|年底"
@@ -60,9 +63,12 @@ def is_off(new: str, old: str) -> bool:
     for found in _THING.finditer(new):
         if re.search(f"{found['v']}.{{0,2}}{found['n']}", old):
             return True
+    off = list(_OFF.finditer(new))
+    if not off:
+        return False
     shared = _terms(new) & _terms(old)
     times = set(_TIME.findall(new)) & set(_TIME.findall(old))
-    for found in _OFF.finditer(new):
+    for found in off:
         verb = found["verb"] or found["verb2"] or found["verb3"]
         if verb is None:
             if shared or (
@@ -87,13 +93,13 @@ def _is_alone(text: str, place: int) -> bool:
 
 def is_stopped(new: str, old: str) -> bool:
     """What the earlier part of `new` names isn't done any more, as its end says; `old` says that it is done."""
-    shared = _terms(new) & _terms(old)
-    return bool(shared) and any(
+    return any(
         found["v"] in old and f"不{found['v']}" not in old for found in _STOPPED.finditer(new)
-    )
+    ) and not _terms(new).isdisjoint(_terms(old))
 
 
-def _terms(text: str) -> set[str]:
+@lru_cache(_LATELY)
+def _terms(text: str) -> frozenset[str]:
     """Pairs of characters, and whole words in letters or digits."""
     found: set[str] = set()
     for piece in _WORD.findall(_FRAME.sub(" ", text)):
@@ -101,4 +107,4 @@ def _terms(text: str) -> set[str]:
             found.add(piece)
         else:
             found.update(piece[at : at + 2] for at in range(len(piece) - 1))
-    return found
+    return frozenset(found)

@@ -7,6 +7,9 @@ so that what was eaten once, or ordered, is none.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
+
+from bot.conversation.sieve import Sieve
 
 _EAT = "吃|喝|抽|吸|沾|碰|饮|嚼"
 _DO = "|".join(
@@ -149,8 +152,8 @@ def find_stances(clause: str) -> Iterator[Stance]:
 
 def _read(patterns: tuple[re.Pattern[str], ...], clause: str, *, holds: bool) -> Iterator[Stance]:
     """Of denials every pattern that fits; of what is done the first, which says it best."""
-    for pattern in patterns:
-        found = pattern.search(clause)
+    for place in _sieve(patterns).fitting(clause):
+        found = patterns[place].search(clause)
         if found is None:
             continue
         groups = found.groupdict()
@@ -163,6 +166,11 @@ def _read(patterns: tuple[re.Pattern[str], ...], clause: str, *, holds: bool) ->
         yield from stances
         if stances and holds:
             return
+
+
+@cache
+def _sieve(patterns: tuple[re.Pattern[str], ...]) -> Sieve:
+    return Sieve(patterns)
 
 
 _PET_WORDS = {"二哈": "哈士奇", "狗狗": "狗", "小狗": "狗", "猫猫": "猫", "猫咪": "猫", "小猫": "猫"}

@@ -8,6 +8,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from itertools import chain
+
+from bot.conversation.sieve import Sieve
 
 _DENIED = re.compile(r"(?:不|别|没|不要|不用|不是|别再|不再|不想|不走|取消)[^,]{0,3}$")
 _OF_ORDERS = {"sugar", "ice", "spice", "cup"}
@@ -19,23 +22,25 @@ _DISHES = re.compile(
 
 def find_states(clause: str) -> Iterator[tuple[str, str]]:
     """(slot, state) of a clause in its form."""
-    for group, states in _states().items():
-        for state, words in states:
-            found = words.search(clause)
-            if found is None:
-                continue
-            if not _DENIED.search(clause[: found.start()]):
-                dish = _DISHES.search(clause) if group in _OF_ORDERS else None
-                yield f"state:{group}:{dish.group() if dish else ''}", state
-                break
+    states, sieve = _states()
+    told = ""
+    for place in sieve.fitting(clause):
+        group, state, words = states[place]
+        if group == told or (found := words.search(clause)) is None:
+            continue
+        if not _DENIED.search(clause[: found.start()]):
+            told = group
+            dish = _DISHES.search(clause) if group in _OF_ORDERS else None
+            yield f"state:{group}:{dish.group() if dish else ''}", state
 
 
 @cache
-def _states() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
-    """The table, read once: the states of each group in their order."""
-    found: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+def _states() -> tuple[list[tuple[str, str, re.Pattern[str]]], Sieve]:
+    """The table, read once: group, state, words; the states of each group behind each other in their order."""
+    found: dict[str, list[tuple[str, str, re.Pattern[str]]]] = {}
     for line in files("bot.memory.claims").joinpath("states.txt").read_text("utf-8").splitlines():
         if line and not line.startswith("#"):
             group, state, words = line.split("; ", 2)
-            found.setdefault(group, []).append((state, re.compile(words)))
-    return found
+            found.setdefault(group, []).append((group, state, re.compile(words)))
+    states = list(chain.from_iterable(found.values()))
+    return states, Sieve([words for _, _, words in states])

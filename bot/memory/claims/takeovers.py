@@ -8,6 +8,7 @@ import re
 from functools import cache, lru_cache
 from importlib.resources import files
 
+from bot.conversation.sieve import Sieve
 from bot.memory.claims.exceptions import is_for_once
 
 _LATELY = 64
@@ -85,16 +86,17 @@ def _is_lacked(new: str, old: str) -> bool:
 @lru_cache(_LATELY)
 def _told(new: str) -> tuple[tuple[str, re.Pattern[str], re.Match[str]], ...]:
     """Of what a clause tells: the topic, how an earlier one speaks of it, and what was found."""
-    told = ((topic, before, after.search(new)) for topic, before, after in _topics())
-    return tuple((topic, before, later) for topic, before, later in told if later is not None)
+    topics, sieve = _topics()
+    told = ((place, topics[place][2].search(new)) for place in sieve.fitting(new))
+    return tuple((*topics[place][:2], later) for place, later in told if later is not None)
 
 
 @cache
-def _topics() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
-    """The table, read once."""
+def _topics() -> tuple[list[tuple[str, re.Pattern[str], re.Pattern[str]]], Sieve]:
+    """The table, read once, and what later clauses are sifted by."""
     found: list[tuple[str, re.Pattern[str], re.Pattern[str]]] = []
     for line in files("bot.memory.claims").joinpath("takeovers.txt").read_text("utf-8").splitlines():
         if line and not line.startswith("#"):
             topic, before, after = line.split("; ", 2)
             found.append((topic, re.compile(before), re.compile(after)))
-    return tuple(found)
+    return found, Sieve([after for _, _, after in found])

@@ -6,6 +6,7 @@ stand in the earlier one, and aren't denied there.
 """
 
 import re
+from functools import lru_cache
 
 from bot.memory.claims.asserting import other_amount
 from bot.memory.claims.exceptions import is_for_once
@@ -54,6 +55,8 @@ _AROUND_NUMERAL = re.compile(
     r"我们?|现在|如今|目前|最近|以后|已经|只能|只要|只|才|都|就|最多|最少|顶多|也|得|能|要|可以|了|改成?|减到?|加到?|变成"
 )
 _LEAST_ALIKE = 3
+_LATELY = 256
+"""Clauses: one is held against every memory of its person."""
 _ORDERED = r"(?:订|买|要|约|点|拍|定|预约|下单)(?:了|的|好|过)?[^,.;]{{0,4}}?(?P<n>[0-9]+|[一二两三四五六七八九十半]+){unit}"
 
 
@@ -181,14 +184,24 @@ def _does_what_lacked(new: str, old: str) -> bool:
     return lacked in new or (len(lacked) > _LEAST_THING and place >= 0 and lacked[0] in new[place + 1 :])
 
 
+@lru_cache(_LATELY)
+def _numerals(text: str) -> tuple[str, ...]:
+    return tuple(_NUMERAL.findall(text))
+
+
+@lru_cache(_LATELY)
+def _around_numerals(text: str) -> str:
+    return _NUMERAL.sub("#", _AROUND_NUMERAL.sub("", text))
+
+
 def _tells_other_amount(new: str, old: str) -> bool:
     if (again := other_amount(new)) is not None:
         before = re.search(_ORDERED.format(unit=again["c"]), old)
         return before is not None and before["n"] != again["n"]
-    mine, theirs = (_NUMERAL.findall(text) for text in (new, old))
+    mine, theirs = _numerals(new), _numerals(old)
     if mine == theirs or len(mine) != len(theirs):
         return False
-    rest, other = (_NUMERAL.sub("#", _AROUND_NUMERAL.sub("", text)) for text in (new, old))
+    rest, other = _around_numerals(new), _around_numerals(old)
     return rest == other and len(rest) > _LEAST_ALIKE and new != old and bool(_CHANGED.search(new))
 
 

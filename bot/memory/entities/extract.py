@@ -13,7 +13,7 @@ from bot.memory.entities.dates import DateFinder, no_dates, own_dates
 from bot.memory.entities.entity import TAIL_MARK, Entity, EntityType
 from bot.memory.entities.folding import Folded, folded
 
-__all__ = ["extract", "no_dates"]
+__all__ = ["extract", "may_name_order", "no_dates"]
 
 LONGEST_READ = 4_000
 """Characters."""
@@ -52,6 +52,15 @@ def extract(
         *_words(without_links),
     ]
     return tuple(sorted((_entity(read, each) for each in chosen), key=lambda each: (each.start, each.end)))
+
+
+def may_name_order(text: str) -> bool:
+    """Whether anything in it could be an order's whole number, before it is weighed against what else it could be."""
+    read = contacts.without_links(folded(text[:LONGEST_READ]).text)
+    return any(
+        kind is EntityType.ORDER_ID and not normalised.startswith(TAIL_MARK)
+        for _, _, kind, normalised in _orders(read)
+    )
 
 
 def _orders(text: str) -> Iterator[_Candidate]:

@@ -55,15 +55,22 @@ _CALLED = re.compile(r"(?:打|拨|电话|热线|致电|客服|联系|官方|来�
 _CALLING = re.compile(r"[^，,。0-9]{0,4}(?:来电|打来|打给|的?(?:电话|热线|客服)|打过来)")
 _COUNTED = re.compile(r"\s?(?:元|块|件|个|人|次|万|年|月|日|号楼|斤|美元)")
 _HAS_DIGITS = re.compile(r"[0-9][0-9\s\-./()*xX+]{3}")
+_DIGIT = re.compile(r"[0-9]")
+_FEWEST_SHOWN = 5
 _JOINED = re.compile(r"[0-9A-Za-z_*]")
 _DATE = re.compile(
     r"(?:19|20)[0-9]{2}[-/.][0-9]{1,2}[-/.][0-9]{1,2}(?![0-9])|[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:19|20)[0-9]{2}(?![0-9])"
 )
 
 
+def may_hold_phone(text: str) -> bool:
+    """Whether it has as many digits as the shortest number, a masked mobile's or a hotline's, and some of them together."""
+    return _HAS_DIGITS.search(text) is not None and len(_DIGIT.findall(text)) >= _FEWEST_SHOWN
+
+
 def find_phones(text: str) -> Iterator[tuple[Span, float]]:
     """(place, certainty) of each phone number in a folded text; one place may come twice."""
-    if not _HAS_DIGITS.search(text):
+    if not may_hold_phone(text):
         return
     for found in _MOBILE.finditer(text):
         yield found.span(), 1.0

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 
+from bot.conversation.sieve import Sieve
 from bot.memory.clauses import (
     Clause,
     clauses_of,
@@ -123,7 +124,9 @@ def _reason(said: str, *, is_asked: bool) -> Barred | None:
 
 def _first(text: str, reaches: tuple[str, ...], *, is_asked: bool) -> Barred | None:
     normal = normalise(text)
-    for barring, is_raw, words in _counting(reaches, is_asked=is_asked):
+    counting, sieve = _counting(reaches, is_asked=is_asked)
+    for place in sieve.fitting(text + normal):
+        barring, is_raw, words = counting[place]
         if words.search(text if is_raw else normal):
             return barring
     return None
@@ -132,10 +135,11 @@ def _first(text: str, reaches: tuple[str, ...], *, is_asked: bool) -> Barred | N
 @cache
 def _counting(
     reaches: tuple[str, ...], *, is_asked: bool
-) -> tuple[tuple[Barred, bool, re.Pattern[str]], ...]:
-    return tuple(
+) -> tuple[list[tuple[Barred, bool, re.Pattern[str]]], Sieve]:
+    counting = [
         each for each in _patterns() if each[0].reach in reaches and (each[0].kind in PLANTED or not is_asked)
-    )
+    ]
+    return counting, Sieve([words for _, _, words in counting])
 
 
 @cache

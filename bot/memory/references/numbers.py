@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from bot.memory.entities.entity import TAIL_MARK, EntityType
-from bot.memory.entities.extract import extract, no_dates
+from bot.memory.entities.extract import extract, may_name_order, no_dates
 
 _LATELY = 256
 """Texts whose numbers are kept: one message is asked about several times in a row."""
@@ -38,7 +38,7 @@ class Number:
 @lru_cache(_LATELY)
 def numbers_told(text: str) -> tuple[Number, ...]:
     """`text`: as `read`. In the order they stand in."""
-    if not _MAY.search(text):
+    if not _MAY.search(text) or not may_name_order(text):
         return ()
     return tuple(
         _number(text, each.value, each.normalised, each.start, each.end)

@@ -4,12 +4,13 @@ Invariant: at every place the longest element that fits is taken, and none is ta
 """
 
 from collections import defaultdict
-from functools import cache
+from functools import cache, lru_cache
 
+from bot.conversation.sieve import Sieve, places
 from bot.memory.time_zh.calendar import NoSuchDay, Slot
 from bot.memory.time_zh.clock import CLOCK
 from bot.memory.time_zh.dates import DATES
-from bot.memory.time_zh.elements import Context, Element
+from bot.memory.time_zh.elements import Context
 from bot.memory.time_zh.months import MONTHS
 from bot.memory.time_zh.moon_days import MOON_DAYS
 from bot.memory.time_zh.relative import RELATIVE
@@ -23,13 +24,30 @@ _BETWEEN = (" 的", "的 ", " ", "的", ",", "")
 _FOLLOWS = frozenset(between[0] for between in _BETWEEN if between)
 
 
+_ALL = (*YEARS, *MONTHS, *MOON_DAYS, *DATES, *WEEKS, *RELATIVE, *CLOCK)
+_LATELY = 16
+"""Texts: one is read from many places in a row."""
+
+
 @cache
-def _by_start() -> dict[str, tuple[Element, ...]]:
-    found: defaultdict[str, list[Element]] = defaultdict(list)
-    for one in (*YEARS, *MONTHS, *MOON_DAYS, *DATES, *WEEKS, *RELATIVE, *CLOCK):
+def _by_start() -> dict[str, int]:
+    """Of `_ALL`, a bit for each."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for place, one in enumerate(_ALL):
         for start in one.starts:
-            found[start].append(one)
-    return {start: tuple(some) for start, some in found.items()}
+            found[start] |= 1 << place
+    return dict(found)
+
+
+@cache
+def _sieve() -> Sieve:
+    return Sieve([one.pattern for one in _ALL])
+
+
+@lru_cache(_LATELY)
+def _fitting(text: str) -> int:
+    """The elements that the text may hold, likewise."""
+    return _sieve().mask(text)
 
 
 def starts() -> frozenset[str]:
@@ -71,7 +89,8 @@ def _read_next(text: str, end: int, slot: Slot, context: Context) -> tuple[Slot,
 
 def _read_element(text: str, start: int, context: Context) -> tuple[Slot, int] | None:
     best: tuple[Slot, int] | None = None
-    for one in _by_start().get(text[start : start + 1], ()):
+    for place in places(_by_start().get(text[start : start + 1], 0) & _fitting(text)):
+        one = _ALL[place]
         match = one.pattern.match(text, start)
         if match is None or match.end() <= (best[1] if best else start):
             continue

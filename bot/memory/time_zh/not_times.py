@@ -5,6 +5,8 @@ Invariant: a mask of the same length; where it hides something, no expression be
 
 import re
 
+from bot.conversation.sieve import Sieve
+
 HIDDEN = "\0"
 
 _HIDDEN = re.compile(
@@ -48,10 +50,14 @@ _ACROSS = re.compile(
 """Characters that belong to the word before: 以后 · 天冷, 证明 · 天然, 楼下 · 周师傅, 最早 · 上架."""
 
 
+_NO_TIMES = (_HIDDEN, _NO_SUCH, _ACROSS)
+_SIEVE = Sieve(_NO_TIMES)
+
+
 def hide(folded: str) -> str:
     """The text with what is no time made unreadable."""
-    for pattern in (_HIDDEN, _NO_SUCH, _ACROSS):
-        folded = pattern.sub(_unreadable, folded)
+    for place in _SIEVE.fitting(folded):
+        folded = _NO_TIMES[place].sub(_unreadable, folded)
     return folded
 
 

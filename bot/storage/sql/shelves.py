@@ -8,6 +8,7 @@ deletions ask here; nothing else joins accounts with shelves to read a memory.
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Integer, Select, and_, bindparam, column, func, select
@@ -17,6 +18,8 @@ from bot.memory.fact import MemoryVersion
 from bot.storage.sql.schema import account, person, shelf
 from bot.storage.sql.statements import Row, Statement
 
+_LATELY = 1_024
+"""Rows of which what they say is kept: a message asks twice or three times, in as many snapshots."""
 ADDED = 1
 REWRITTEN = 1 << 32
 """What a change raises `shelf.version` by. The upper half counts the changes by which something is gone or
@@ -131,6 +134,11 @@ class Covered:
 
 def read_covered(rows: list[Row]) -> Covered:
     """From the rows of COVERED_SHELVES."""
+    return _covered(tuple(rows))
+
+
+@lru_cache(_LATELY)
+def _covered(rows: tuple[Row, ...]) -> Covered:
     shelves = tuple(
         CoveredShelf(
             id=row[1],

@@ -11,7 +11,6 @@ from typing import Any
 from sqlalchemy import and_, bindparam, delete, exists, func, select, update
 
 from bot.conversation.scope import Scope
-from bot.conversation.turn import Turn
 from bot.memory.sought import Sought
 from bot.memory.summary import MOST_CONDENSED, NewSummary, OpenTalk, Summary
 from bot.storage.sql.database import Database
@@ -19,6 +18,7 @@ from bot.storage.sql.schema import from_ms, summary, to_ms, turn
 from bot.storage.sql.scopes import find_shelf
 from bot.storage.sql.shelves import as_list, listed
 from bot.storage.sql.statements import Row, Statement, constant, insert_into
+from bot.storage.sql.turn_reading import turn_of
 
 _OF_SHELF = Statement(
     select(summary.c.text, summary.c.from_turn, summary.c.to_turn, summary.c.at).where(
@@ -95,10 +95,7 @@ class SqlSummaries:
             previous = read_summary(row) if row is not None else None
             rows = _OPEN.rows(connection, shelf=shelf, beyond=previous.to_turn if previous else 0)
             return OpenTalk(
-                turns=tuple(
-                    Turn(id=each[0], question=each[1], answer=each[2], at=from_ms(each[3]))
-                    for each in reversed(rows)
-                ),
+                turns=tuple(turn_of(*each) for each in reversed(rows)),
                 previous=previous,
                 is_lost=row is not None and previous is None,
             )

@@ -14,6 +14,7 @@ from bot.storage.sql.database import Database
 from bot.storage.sql.looking import TooMany, covered_by
 from bot.storage.sql.schema import from_ms, shelf, to_ms, turn
 from bot.storage.sql.statements import Row, Statement
+from bot.storage.sql.turn_reading import turn_of
 
 FEW_TURNS = 200
 """Of a scope's are looked through at once, 0.3 ms."""
@@ -78,12 +79,12 @@ class SqlTurnLog:
             ]
 
         rows = sorted(await self._database.look(look), key=lambda row: row[0])[-limit:]
-        return tuple(map(_turn, rows))
+        return tuple(turn_of(*row) for row in rows)
 
     async def before(self, scope: Scope, turn: int) -> Turn | None:
         """By index: the account's own last turns."""
         rows = await self._database.peek(_BEFORE, account=scope.account, place=scope.place, turn=turn)
-        return next((_turn(row) for row in rows), None)
+        return next((turn_of(*row) for row in rows), None)
 
 
 def _shelves(connection: sqlite3.Connection, scope: Scope, *, is_bounded: bool) -> tuple[int, ...]:
@@ -92,7 +93,3 @@ def _shelves(connection: sqlite3.Connection, scope: Scope, *, is_bounded: bool) 
     if is_bounded and sum(_COUNT.rows(connection, shelf=each)[0][0] for each in shelves) > FEW_TURNS:
         raise TooMany
     return shelves
-
-
-def _turn(row: Row) -> Turn:
-    return Turn(id=row[0], question=row[1], answer=row[2], at=from_ms(row[3]))

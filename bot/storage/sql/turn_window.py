@@ -12,9 +12,10 @@ from bot.conversation.turn import Turn
 from bot.memory.summary import RecentTalk, Summary
 from bot.storage.sql.database import Database
 from bot.storage.sql.looking import covered_by
-from bot.storage.sql.schema import from_ms, summary, turn
+from bot.storage.sql.schema import summary, turn
 from bot.storage.sql.statements import Row, Statement
 from bot.storage.sql.summaries import summary_of
+from bot.storage.sql.turn_reading import turn_of
 
 # One shelf at a time: over several, SQLite would sort the whole history to find its end.
 _LAST = Statement(
@@ -56,7 +57,7 @@ class SqlTurnWindow:
         rows, summaries = await self._database.glance(look)
         last = sorted(rows, key=lambda row: row[0])[-(self._most if summaries else self._limit) :]
         return RecentTalk(
-            turns=tuple(Turn(id=row[0], question=row[1], answer=row[2], at=from_ms(row[3])) for row in last),
+            turns=tuple(turn_of(*row[:4]) for row in last),
             summaries=tuple(sorted(summaries, key=lambda each: each.to_turn)),
             condensed=frozenset(row[0] for row in last if summaries and row[4] and row[0] <= row[4]),
         )
