@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import tarfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
@@ -112,12 +113,13 @@ def read_archive(
     name = archive.name if isinstance(archive, Path) else "包"
     try:
         with (
-            tarfile.open(archive, mode="r|gz")
-            if isinstance(archive, Path)
-            else tarfile.open(fileobj=archive, mode="r|gz")
-        ) as tar:
-            return _read(tar, folder, on_bytes, also)
-    except (tarfile.TarError, gzip.BadGzipFile, EOFError, OSError) as error:
+            gzip.GzipFile(archive) if isinstance(archive, Path) else gzip.GzipFile(fileobj=archive) as zipped,
+            tarfile.open(fileobj=zipped, mode="r|") as tar,
+        ):
+            manifest = _read(tar, folder, on_bytes, also)
+            _read_out(zipped)
+            return manifest
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
         raise RejectedInput(f"{name} 不是完好的备份（{error}）") from error
 
 
@@ -139,6 +141,12 @@ def _read(
     if missing := manifest.parts.keys() - seen:
         raise RejectedInput(f"备份里缺了 {'、'.join(sorted(missing))}")
     return manifest
+
+
+def _read_out(zipped: gzip.GzipFile) -> None:
+    """What fills up the last record. At its end the checksum over all is compared, which is that of the manifest too."""
+    if len(zipped.read(tarfile.RECORDSIZE + 1)) > tarfile.RECORDSIZE or zipped.read(1):
+        raise RejectedInput("备份的末尾还有别的东西")
 
 
 def _manifest(tar: tarfile.TarFile, member: tarfile.TarInfo | None) -> Manifest:

@@ -1,6 +1,7 @@
 """Backups are whole, restores are at once, and what was forgotten stays forgotten."""
 
 import asyncio
+import gzip
 import json
 import shutil
 import sqlite3
@@ -353,6 +354,28 @@ async def test_a_damaged_backup_is_refused_and_the_data_stays(tmp_path: Path, at
     with pytest.raises(RejectedInput):
         put_back(archive, folder)
     assert rows(folder / "jide.db", "SELECT * FROM fact") == before
+
+
+@pytest.mark.parametrize("place", ["manifest", "padding", "behind"])
+async def test_damage_that_no_file_shows_is_refused(tmp_path: Path, place: str) -> None:
+    folder, archive = tmp_path / "data", tmp_path / "b.tar.gz"
+    async with a_house(folder) as stage:
+        await live_in(stage)
+    make_backup(folder, archive, NOW)
+    zipped = archive.read_bytes()
+    raw = bytearray(gzip.decompress(zipped))
+    match place:
+        case "manifest":
+            made = raw.index(NOW.strftime("%Y-").encode())
+            raw[made + 3] ^= 1
+        case "padding":
+            raw[-1] ^= 1
+        case _:
+            raw += bytes(2 * tarfile.RECORDSIZE)
+    # The bits differ, the checksum over all is that of what was written.
+    archive.write_bytes(gzip.compress(raw)[:-8] + zipped[-8:])
+    with pytest.raises(RejectedInput):
+        put_back(archive, folder)
 
 
 async def test_an_archive_cannot_write_outside_the_folder(tmp_path: Path) -> None:
