@@ -52,9 +52,11 @@ class Words:
     asked: tuple[str, ...]
 
     def memory(self, number: int) -> str:
-        """Two of the list's memories in one: each number another, until a million are gone."""
+        """Two of the list's memories in one, each number another: when all pairs are gone, with how often they were."""
         count = len(self.told)
-        return f"{self.told[number % count]}，{self.told[(number * 7 + number // count) % count]}"
+        round_, place = divmod(number, count * count)
+        pair = f"{self.told[place % count]}，{self.told[(place * 7 + place // count) % count]}"
+        return f"{pair}，说第 {round_ + 1} 遍" if round_ else pair
 
 
 @dataclass(slots=True)
