@@ -23,14 +23,14 @@ LIFE_SECONDS = 24 * 3600
 if Redis was away at the time of the dropping."""
 
 # KEYS: window, the person's list of windows. ARGV: turn id, turn, limit, life in seconds.
-# Sorted by turn id: late arrivals fall into place, and a repeated id replaces itself.
+# A window that isn't there has no life to lengthen. Sorted by turn id: late arrivals fall into place, and a repeated id
+# replaces itself.
 APPEND = """
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+if redis.call('EXPIRE', KEYS[1], ARGV[4]) == 0 then return 0 end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], ARGV[1], ARGV[1])
 redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
 local first = redis.call('ZCOUNT', KEYS[1], 0, 0)
 redis.call('ZREMRANGEBYRANK', KEYS[1], first, -(tonumber(ARGV[3]) + 1))
-redis.call('EXPIRE', KEYS[1], ARGV[4])
 redis.call('EXPIRE', KEYS[2], ARGV[4])
 return 1
 """
