@@ -9,13 +9,10 @@ from collections.abc import Iterable
 
 import re2
 
-from bot.conversation.masking import MASK, MAY_HOLD_SECRETS, mask_secrets
+from bot.conversation.masking import MASK, MAY_HOLD_SECRETS, half_width, mask_secrets
 
 SHORTEST_SECRET = 6
 """A shorter setting is a part of ordinary words: hiding it would blacken the log and say what it is."""
-
-_HALF_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
-"""One character for one, so that places in the folded text are places in the original."""
 
 _QUOTED_BREAK = r"(?<=\\[nrt])"
 """A line break as `repr` writes it: the letter is no part of what follows."""
@@ -58,10 +55,10 @@ def redact(text: str, hidden: Iterable[str] = ()) -> str:
     for secret in hidden:
         if len(secret) >= SHORTEST_SECRET:
             text = text.replace(secret, MASK)
-    if not _MAY_BE_PRIVATE.search(_folded(text)):
+    if not _MAY_BE_PRIVATE.search(half_width(text)):
         return text
     text, _ = mask_secrets(text)
-    folded = _folded(text)
+    folded = half_width(text)
     kept: list[str] = []
     end = 0
     for match in _SHAPES.finditer(folded):
@@ -70,7 +67,3 @@ def redact(text: str, hidden: Iterable[str] = ()) -> str:
         kept += (text[end:introduced], MASK)
         end = match.end()
     return "".join((*kept, text[end:]))
-
-
-def _folded(text: str) -> str:
-    return text if text.isascii() else text.translate(_HALF_WIDTH)

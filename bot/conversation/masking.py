@@ -80,11 +80,16 @@ SHORTEST_CARD, LONGEST_CARD = 13, 19
 """Digits of a card number (ISO/IEC 7812-1)."""
 
 
+def half_width(text: str) -> str:
+    """Full-width letters, digits and signs as their ASCII twins."""
+    return text if text.isascii() else text.translate(_HALF_WIDTH)
+
+
 def mask_secrets(text: str) -> tuple[str, bool]:
     """The text with each secret replaced by `MASK`, and whether there was one. Linear in its length."""
     if not _HAS_LATIN_PIECE.search(text) or not _HAS_LONG_PIECE.search(text):
         return text, False
-    folded = text if text.isascii() else text.translate(_HALF_WIDTH)
+    folded = half_width(text)
     if not _MAY_HOLD_SECRETS.search(folded):
         return text, False
     spans = sorted(span for find in _FINDERS for span in find(folded))

@@ -4,12 +4,10 @@ Invariant: pure; what was written is read as the same times, to the millisecond.
 """
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
+from bot.conversation.milliseconds import from_ms, to_ms
 from bot.memory.time_zh import Window, find_times
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 
 
 def times_told(text: str, said_at: datetime) -> tuple[Window, ...]:
@@ -20,9 +18,7 @@ def times_told(text: str, said_at: datetime) -> tuple[Window, ...]:
 
 def written(times: Iterable[Window]) -> str:
     """Milliseconds since the epoch, `start,end` each, parted by a space; "" where there are none."""
-    return " ".join(
-        f"{(each.start - _EPOCH) // _MILLISECOND},{(each.end - _EPOCH) // _MILLISECOND}" for each in times
-    )
+    return " ".join(f"{to_ms(each.start)},{to_ms(each.end)}" for each in times)
 
 
 def read_written(told: str) -> tuple[Window, ...]:
@@ -31,4 +27,4 @@ def read_written(told: str) -> tuple[Window, ...]:
 
 
 def _window(start: str, end: str) -> Window:
-    return Window(start=_EPOCH + int(start) * _MILLISECOND, end=_EPOCH + int(end) * _MILLISECOND)
+    return Window(start=from_ms(int(start)), end=from_ms(int(end)))

@@ -7,11 +7,11 @@ vanished is never taken for one that has a single turn. Summaries come and go wi
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from redis.asyncio import Redis
 
+from bot.conversation.milliseconds import from_ms, to_ms
 from bot.conversation.scope import PersonId, Scope
 from bot.conversation.turn import Turn
 from bot.memory.summary import RecentTalk, Summary
@@ -45,8 +45,6 @@ if #ARGV > 1 then
 end
 return #ARGV
 """
-
-_EPOCH_START = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class RedisTurnWindow:
@@ -113,13 +111,13 @@ def _list_key(person: PersonId) -> str:
 def _dump_turn(turn: Turn) -> str:
     """JSON in ASCII: a lone surrogate has no UTF-8 form."""
     return json.dumps(
-        {"id": turn.id, "question": turn.question, "answer": turn.answer, "at_ms": _dump_time(turn.at)}
+        {"id": turn.id, "question": turn.question, "answer": turn.answer, "at_ms": to_ms(turn.at)}
     )
 
 
 def _dump_summaries(talk: RecentTalk) -> str:
     told = [
-        {"text": each.text, "from": each.from_turn, "to": each.to_turn, "at_ms": _dump_time(each.at)}
+        {"text": each.text, "from": each.from_turn, "to": each.to_turn, "at_ms": to_ms(each.at)}
         for each in talk.summaries
     ]
     return json.dumps({"summaries": told, "condensed": sorted(talk.condensed)})
@@ -135,7 +133,7 @@ def _load_talk(members: Sequence[dict[str, Any]]) -> RecentTalk:
                 id=each["id"],
                 question=each["question"],
                 answer=each["answer"],
-                at=_load_time(each["at_ms"]),
+                at=from_ms(each["at_ms"]),
             )
             for each in turns
         ),
@@ -144,17 +142,9 @@ def _load_talk(members: Sequence[dict[str, Any]]) -> RecentTalk:
                 text=each["text"],
                 from_turn=each["from"],
                 to_turn=each["to"],
-                at=_load_time(each["at_ms"]),
+                at=from_ms(each["at_ms"]),
             )
             for each in first.get("summaries", ())
         ),
         condensed=frozenset(first.get("condensed", ())),
     )
-
-
-def _dump_time(at: datetime) -> int:
-    return (at - _EPOCH_START) // timedelta(milliseconds=1)
-
-
-def _load_time(at_ms: int) -> datetime:
-    return _EPOCH_START + timedelta(milliseconds=at_ms)

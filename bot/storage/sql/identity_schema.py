@@ -3,8 +3,6 @@
 Invariant: as in `schema`, whose half this is.
 """
 
-from datetime import UTC, datetime, timedelta
-
 from sqlalchemy import (
     Column,
     ForeignKey,
@@ -27,20 +25,6 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
-
-
-def to_ms(moment: datetime) -> int:
-    """An aware datetime as stored. Exact: no float in between."""
-    return (moment - _EPOCH) // _MILLISECOND
-
-
-def from_ms(milliseconds: int) -> datetime:
-    """The inverse of `to_ms`: aware, UTC."""
-    return _EPOCH + timedelta(milliseconds=milliseconds)
-
 
 person = Table(
     "person",

@@ -19,11 +19,12 @@ from sqlalchemy import (
     text,
 )
 
+from bot.conversation.milliseconds import from_ms as from_ms
+from bot.conversation.milliseconds import to_ms as to_ms
 from bot.storage.sql.entity_schema import entity_table
 from bot.storage.sql.identity_schema import account as account
 from bot.storage.sql.identity_schema import claim_code as claim_code
 from bot.storage.sql.identity_schema import conflict as conflict
-from bot.storage.sql.identity_schema import from_ms as from_ms
 from bot.storage.sql.identity_schema import link_code as link_code
 from bot.storage.sql.identity_schema import link_try as link_try
 from bot.storage.sql.identity_schema import merge as merge
@@ -33,7 +34,6 @@ from bot.storage.sql.identity_schema import phone_ask as phone_ask
 from bot.storage.sql.identity_schema import phone_code as phone_code
 from bot.storage.sql.identity_schema import phone_link as phone_link
 from bot.storage.sql.identity_schema import superuser as superuser
-from bot.storage.sql.identity_schema import to_ms as to_ms
 
 _IS_ENDING = "valid_to IS NOT NULL OR expires_at IS NOT NULL"
 
