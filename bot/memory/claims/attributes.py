@@ -6,11 +6,11 @@ Invariant: pure; linear: gaps are bounded.
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 
 from bot.conversation.sieve import Sieve
 from bot.memory.claims.claim import LINK
 from bot.memory.claims.numbers import find_numbers
+from bot.memory.pattern_tables import rows_of
 
 LONGEST_VALUE = 40
 """Characters: an address with its room."""
@@ -262,9 +262,7 @@ def _value(found: re.Match[str]) -> str:
 @cache
 def _plain() -> tuple[list[tuple[str, re.Pattern[str]]], Sieve]:
     """Slots whose value is what one pattern finds: those of the table, read once, before the others."""
-    lines = files("bot.memory.claims").joinpath("measures.txt").read_text("utf-8").splitlines()
-    rows = (line.split("; ", 1) for line in lines if line and not line.startswith("#"))
-    plain = [(slot, re.compile(words)) for slot, words in rows]
+    plain = [(slot, re.compile(words)) for slot, words in rows_of("bot.memory.claims", "measures.txt", 2)]
     plain += (
         ("call", _CALLED),
         ("name", _NAME_OF),

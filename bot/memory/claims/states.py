@@ -7,10 +7,10 @@ states.txt.
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from itertools import chain
 
 from bot.conversation.sieve import Sieve
+from bot.memory.pattern_tables import rows_of
 
 _DENIED = re.compile(r"(?:不|别|没|不要|不用|不是|别再|不再|不想|不走|取消)[^,]{0,3}$")
 _OF_ORDERS = {"sugar", "ice", "spice", "cup"}
@@ -38,9 +38,7 @@ def find_states(clause: str) -> Iterator[tuple[str, str]]:
 def _states() -> tuple[list[tuple[str, str, re.Pattern[str]]], Sieve]:
     """The table, read once: group, state, words; the states of each group behind each other in their order."""
     found: dict[str, list[tuple[str, str, re.Pattern[str]]]] = {}
-    for line in files("bot.memory.claims").joinpath("states.txt").read_text("utf-8").splitlines():
-        if line and not line.startswith("#"):
-            group, state, words = line.split("; ", 2)
-            found.setdefault(group, []).append((group, state, re.compile(words)))
+    for group, state, words in rows_of("bot.memory.claims", "states.txt", 3):
+        found.setdefault(group, []).append((group, state, re.compile(words)))
     states = list(chain.from_iterable(found.values()))
     return states, Sieve([words for _, _, words in states])

@@ -6,10 +6,10 @@ now.
 
 import re
 from functools import cache, lru_cache
-from importlib.resources import files
 
 from bot.conversation.sieve import Sieve
 from bot.memory.claims.exceptions import is_for_once
+from bot.memory.pattern_tables import rows_of
 
 _LATELY = 64
 """Clauses, each of which is held against every memory of its person."""
@@ -94,9 +94,6 @@ def _told(new: str) -> tuple[tuple[str, re.Pattern[str], re.Match[str]], ...]:
 @cache
 def _topics() -> tuple[list[tuple[str, re.Pattern[str], re.Pattern[str]]], Sieve]:
     """The table, read once, and what later clauses are sifted by."""
-    found: list[tuple[str, re.Pattern[str], re.Pattern[str]]] = []
-    for line in files("bot.memory.claims").joinpath("takeovers.txt").read_text("utf-8").splitlines():
-        if line and not line.startswith("#"):
-            topic, before, after = line.split("; ", 2)
-            found.append((topic, re.compile(before), re.compile(after)))
+    rows = rows_of("bot.memory.claims", "takeovers.txt", 3)
+    found = [(topic, re.compile(before), re.compile(after)) for topic, before, after in rows]
     return found, Sieve([after for _, _, after in found])

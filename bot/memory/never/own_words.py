@@ -6,7 +6,6 @@ Invariant: what is returned is a part of `clauses_of`, in its order.
 import re
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from importlib.resources import files
 
 from bot.conversation.sieve import Sieve
 from bot.memory.clauses import (
@@ -22,6 +21,7 @@ from bot.memory.clauses import (
 from bot.memory.never.links import has_link
 from bot.memory.never.secrets import is_secret
 from bot.memory.normalise import normalise
+from bot.memory.pattern_tables import rows_of
 
 MESSAGE, REST, ONWARD, CLAUSE = "message", "rest", "onward", "clause"
 PLANTED = frozenset(
@@ -146,9 +146,7 @@ def _counting(
 def _patterns() -> tuple[tuple[Barred, bool, re.Pattern[str]], ...]:
     """The table, read once."""
     found: list[tuple[Barred, bool, re.Pattern[str]]] = []
-    for line in files("bot.memory.never").joinpath("patterns.txt").read_text("utf-8").splitlines():
-        if line and not line.startswith("#"):
-            reach, kind, words = line.split("; ", 2)
-            is_raw = words.startswith("raw ")
-            found.append((Barred(kind=kind, reach=reach), is_raw, re.compile(words.removeprefix("raw "))))
+    for reach, kind, words in rows_of("bot.memory.never", "patterns.txt", 3):
+        is_raw = words.startswith("raw ")
+        found.append((Barred(kind=kind, reach=reach), is_raw, re.compile(words.removeprefix("raw "))))
     return tuple(found)
