@@ -151,13 +151,12 @@ def top(scores: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
     return [(int(position), float(scores[position])) for position in order]
 
 
-def largest(scores: NDArray[np.float32], k: int) -> NDArray[np.intp]:
+def largest(scores: NDArray[np.float32] | NDArray[np.float64], k: int) -> NDArray[np.intp]:
     """The positions of the at most `k` largest scores (none NaN), best first; ties by position."""
-    first = len(scores) - max(k, 0)
-    if first <= len(scores) // 2:
-        return np.argsort(-scores, kind="stable")[: max(k, 0)]
-    if first == len(scores):
-        return np.zeros(0, np.intp)
+    k = max(k, 0)
+    if not k or 2 * k >= len(scores):
+        return np.argsort(-scores, kind="stable")[:k]
+    first = len(scores) - k
     chosen = np.flatnonzero(scores >= np.partition(scores, first)[first])
     return chosen[np.argsort(-scores[chosen], kind="stable")[:k]]
 

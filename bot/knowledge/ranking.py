@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.conversation.lexical import exact_tokens, normalised
+from bot.conversation.lexical import exact_tokens, largest, normalised
 from bot.conversation.ports import Vector
 from bot.knowledge.library import Library
 from bot.knowledge.ports import TOKEN_LENGTH, QuestionTokens, TokenMatrix
@@ -104,7 +104,7 @@ def fused(
             dense=float(found.dense[position]) if is_dense[position] else None,
             lexical=float(coverage[position]),
         )
-        for position in np.argsort(-scores, kind="stable")[:k]
+        for position in largest(scores, k)
     ]
 
 

@@ -6,8 +6,7 @@ Invariant: pure; only what was handed over is chosen from, and it is chosen as i
 import re
 from collections.abc import Sequence
 
-import numpy as np
-
+from bot.conversation.lexical import largest
 from bot.conversation.turn import Turn
 from bot.memory.content_words import content_terms
 from bot.memory.few_texts import FewTexts, terms_of
@@ -35,7 +34,7 @@ def choose_said(turns: Sequence[Turn], question: str) -> tuple[Turn, ...]:
         terms_of(searchable(f"{turn.question[:LONGEST_TURN]} {turn.answer[:LONGEST_TURN]}")) for turn in turns
     ]
     scores = FewTexts(texts).scores_of(content_terms(question))
-    best: list[int] = np.argsort(-scores, kind="stable")[:MOST_SAID].tolist()
+    best: list[int] = largest(scores, MOST_SAID).tolist()
     return tuple(turns[row] for row in best if scores[row] > 0)
 
 

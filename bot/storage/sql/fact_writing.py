@@ -104,7 +104,8 @@ def keep(connection: sqlite3.Connection, keeping: Keeping) -> Kept | None:
     if not keeping.facts:
         return None
     chosen, held = _told(connection, shelf_id, keeping)
-    stored = _store(connection, shelf_id, keeping, chosen) if chosen else _Stored()
+    told = tuple(_times_told(keeping.facts[row]) for row in chosen)
+    stored = _store(connection, shelf_id, keeping, chosen, told) if chosen else _Stored()
     by_row = held | dict(zip(chosen, stored.ids, strict=True))
     close_contradicted(connection, scope, by_row, keeping.facts)
     if not chosen:
@@ -115,9 +116,14 @@ def keep(connection: sqlite3.Connection, keeping: Keeping) -> Kept | None:
         after=_version(connection, shelf_id),
         ids=stored.ids,
         facts=tuple(keeping.facts[row] for row in chosen),
+        told_times=told,
         slot=stored.slot,
         matrix=stored.matrix,
     )
+
+
+def _times_told(new: NewFact) -> str:
+    return written(times_told(new.text, new.said_at))
 
 
 def _version(connection: sqlite3.Connection, shelf_id: int) -> int:
@@ -134,16 +140,24 @@ class _Stored:
     """Of those whose vectors answer at once; the first lies in `slot`."""
 
 
-def _store(connection: sqlite3.Connection, shelf_id: int, keeping: Keeping, chosen: Sequence[int]) -> _Stored:
-    """The facts of these rows, with their vectors."""
+def _store(
+    connection: sqlite3.Connection,
+    shelf_id: int,
+    keeping: Keeping,
+    chosen: Sequence[int],
+    told: Sequence[str],
+) -> _Stored:
+    """The facts of these rows, with their vectors and the times they tell."""
     if keeping.vectors is None:
-        ids = _insert(connection, shelf_id, keeping, chosen, model="")
+        ids = _insert(connection, shelf_id, keeping, chosen, told, model="")
         _TOUCH.run(connection, shelf=shelf_id)
         _say_too(connection, shelf_id, keeping, chosen, ids)
         return _Stored(ids=ids)
     vectors = keeping.vectors[list(chosen)]
     room = room_for(connection, shelf_id, keeping.model_id, vectors.shape[1])
-    ids = _insert(connection, shelf_id, keeping, chosen, model="" if room.is_coming else keeping.model_id)
+    ids = _insert(
+        connection, shelf_id, keeping, chosen, told, model="" if room.is_coming else keeping.model_id
+    )
     said_at = [to_ms(keeping.facts[row].said_at) for row in chosen]
     fill(connection, room, ids, said_at, vectors, keeping.model_id)
     if room.is_coming:
@@ -200,11 +214,17 @@ def _told(
 
 
 def _insert(
-    connection: sqlite3.Connection, shelf_id: int, keeping: Keeping, chosen: Sequence[int], *, model: str
+    connection: sqlite3.Connection,
+    shelf_id: int,
+    keeping: Keeping,
+    chosen: Sequence[int],
+    told: Sequence[str],
+    *,
+    model: str,
 ) -> tuple[int, ...]:
     """The ids. `model` at once, not by an update: an index hangs on it."""
     ids: list[int] = []
-    for new in (keeping.facts[row] for row in chosen):
+    for new, times in zip((keeping.facts[row] for row in chosen), told, strict=True):
         made = _INSERT.run(
             connection,
             shelf_id=shelf_id,
@@ -215,7 +235,7 @@ def _insert(
             expires_at=None if new.expires_at is None else to_ms(new.expires_at),
             source_turn=keeping.source_turn,
             model=model,
-            told_times=written(times_told(new.text, new.said_at)),
+            told_times=times,
         )
         assert made.lastrowid is not None
         ids.append(made.lastrowid)

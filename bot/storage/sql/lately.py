@@ -14,9 +14,8 @@ from bot.conversation.ports import Matrix
 from bot.memory.fact import Fact, MemoryVersion, NewFact
 from bot.memory.fact_rows import FactRows
 from bot.memory.ports import FactSheet, VectorSheet
-from bot.memory.told_times import times_told, written
 from bot.storage.sql.schema import from_ms, to_ms
-from bot.storage.sql.shelves import Covered, CoveredShelf
+from bot.storage.sql.shelves import Covered
 
 MOST_FACTS = 8_192
 """Of everybody: 16 MB of vectors. Who was kept something longest ago goes first."""
@@ -34,6 +33,8 @@ class Kept:
     """The shelf's versions."""
     ids: tuple[int, ...]
     facts: tuple[NewFact, ...]
+    told_times: tuple[str, ...]
+    """Of each, as written beside it."""
     slot: int
     """Of the first vector."""
     matrix: Matrix | None
@@ -86,9 +87,7 @@ class Lately:
             for kept in chain
             for each, new in zip(kept.ids, kept.facts, strict=True)
         ]
-        # Just read for the keeping.
-        told = [written(times_told(new.text, new.said_at)) for kept in chain for new in kept.facts]
-        rows = replace(FactRows.of(facts), told_times=told)
+        rows = replace(FactRows.of(facts), told_times=[told for kept in chain for told in kept.told_times])
         return FactSheet(version=covered.version, facts=rows.by_time())
 
     def vectors(
@@ -96,7 +95,10 @@ class Lately:
     ) -> VectorSheet | None:
         """Those added behind `slots`, by time; None: they have to be read."""
         chain = self._chain(covered, since)
-        if chain is None or not _is_of(covered.shelves[0], model_id, dimension):
+        if chain is None:
+            return None
+        (shelf,) = covered.shelves
+        if (shelf.model, shelf.dimension) != (model_id, dimension):
             return None
         (slot,) = slots
         ids: list[int] = []
@@ -111,7 +113,7 @@ class Lately:
             ids += kept.ids
             said_at += [to_ms(each.said_at) for each in kept.facts]
             parts.append(kept.matrix)
-        if slot != covered.shelves[0].size or said_at != sorted(said_at):
+        if slot != shelf.size or said_at != sorted(said_at):
             return None
         return VectorSheet(
             version=covered.version,
@@ -132,7 +134,3 @@ class Lately:
                 chain.append(kept)
                 version = kept.after
         return chain if chain and version == now.version else None
-
-
-def _is_of(shelf: CoveredShelf, model_id: str, dimension: int) -> bool:
-    return (shelf.model, shelf.dimension) == (model_id, dimension)
