@@ -37,11 +37,13 @@ class NormalisedTexts:
         """0.2 µs a text, beside 0.05 ms."""
         return cls(_joined(texts), len(texts))
 
-    def __add__(self, later: "NormalisedTexts") -> "NormalisedTexts":
-        """Its texts and those of `later` behind them."""
-        if not self.count or not later.count:
-            return self if self.count else later
-        return NormalisedTexts(f"{self.joined}\0{later.joined}", self.count + later.count)
+    @classmethod
+    def together(cls, pieces: "Sequence[NormalisedTexts]") -> "NormalisedTexts":
+        """Their texts, one piece behind the other."""
+        if len(pieces) == 1:
+            return pieces[0]
+        held = [each for each in pieces if each.count]
+        return cls("\0".join(each.joined for each in held), sum(each.count for each in held))
 
     def points(self) -> Points:
         """Made anew each time: they take twice the room of the text."""

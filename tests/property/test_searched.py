@@ -1,5 +1,6 @@
 """Texts read one by one and joined are found as those read together."""
 
+import re
 from functools import reduce
 from operator import add
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from bot.conversation.lexical import bigram_terms
 from bot.memory.normalise import searchable
 from bot.memory.normalised_texts import FEW
-from bot.memory.searched import Codes, Part, codes_of
+from bot.memory.searched import PIECE, Codes, Part, codes_of
 
 PIECES = st.sampled_from(
     [
@@ -30,6 +31,17 @@ def test_one_by_one_as_together(texts: list[str]) -> None:
     assert joined.size == together.size == len(texts)
     assert joined.lengths.tolist() == together.lengths.tolist()
     assert _found(joined, terms) == _found(together, terms)
+
+
+def test_many_are_read_in_pieces() -> None:
+    texts = [f"第 {number} 件，三百块 SF{number}" for number in range(2 * PIECE + FEW)]
+    part = Part.of(texts)
+    assert part.size == len(part.lengths) == len(texts)
+    for row in (0, PIECE - 1, PIECE, 2 * PIECE, len(texts) - 1):
+        assert _found(part, codes_of((f"sf{row}",)))[1] == [row]
+        assert part.flagged(row, codes_of(()), re.compile(f"第 {row} 件").search).nonzero()[0].tolist() == [
+            row
+        ]
 
 
 def test_each_term_is_found() -> None:
