@@ -97,6 +97,7 @@ async def test_what_was_typed_when_the_session_ended_is_there_after_signing_in(
     other = await tester.seen.page()
     await other.goto(f"{tester.origin}/memory")
     await other.locator("form[action='/logout'] button").click()
+    await expect(other.locator("input[type=password]")).to_be_visible()
     await other.close()
     await page.locator(COMPOSER).press("Enter")
     await page.locator("input[type=password]").fill(PASSWORD)
