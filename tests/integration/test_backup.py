@@ -67,12 +67,16 @@ def damaged(zipped: bytes, at: float) -> bytes:
     for position in range(int(len(zipped) * at), len(zipped)):
         changed = bytearray(zipped)
         changed[position] ^= 0x55
-        try:
-            if gzip.decompress(changed) != content:
-                break
-        except (gzip.BadGzipFile, zlib.error, EOFError):
-            break
-    return bytes(changed)
+        if unpacked(changed) != content:
+            return bytes(changed)
+    raise AssertionError("no byte matters")
+
+
+def unpacked(zipped: bytearray) -> bytes | None:
+    try:
+        return gzip.decompress(zipped)
+    except (gzip.BadGzipFile, zlib.error, EOFError):
+        return None
 
 
 def rows(path: Path, sql: str) -> list[tuple[object, ...]]:
