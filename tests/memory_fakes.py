@@ -5,13 +5,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.ports import ChatLine, Matrix, Vector
 from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.memory.entities import SeenEntity
 from bot.memory.fact import Fact, FactKind, ForgetReceipt, MemoryVersion, NewFact
-from bot.memory.ports import FactSheet
+from bot.memory.ports import FactSheet, Nearest
 from bot.memory.statements import sort_of
 from bot.memory.summary import NewSummary
 
@@ -174,10 +175,11 @@ class NearnessByHand:
         self.nearness = nearness
 
     async def search(
-        self, scope: Scope, query: Vector, k: int, among: Sequence[int] | None = None
-    ) -> list[tuple[int, float]]:
-        competing = self.nearness if among is None else self.nearness.keys() & set(among)
-        return sorted(((each, self.nearness[each]) for each in competing), key=lambda pair: -pair[1])[:k]
+        self, scope: Scope, query: Vector, k: int, among: NDArray[np.int64] | None = None
+    ) -> Nearest:
+        competing = self.nearness if among is None else self.nearness.keys() & set(among.tolist())
+        best = sorted(competing, key=lambda each: -self.nearness[each])[:k]
+        return Nearest(np.array(best, np.int64), np.array([self.nearness[each] for each in best], np.float32))
 
 
 class CountingEmbedder:

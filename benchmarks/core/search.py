@@ -88,7 +88,7 @@ async def measure(folder: Path, progress: Progress) -> list[Figure]:
             timed.whole.append((time.perf_counter() - begun) / OURS_A_ROUND)
             timed.big.append(_seconds(lambda query: _post_filter(big, query), queries, PEERS_A_ROUND))
         progress("核对结果")
-        found = [[fact for fact, _ in await index.search(person.scope, query, K)] for query in queries]
+        found = [(await index.search(person.scope, query, K)).ids.tolist() for query in queries]
     peer = [big_ids[_post_filter(big, query)] for query in queries]
     return [*_speed(timed), *_truth(person, queries, found, peer)]
 

@@ -198,7 +198,7 @@ async def _ask_ours(setup: Setup, crowd: Crowd, folder: Path, embedder: Embedder
         for person, question in crowd.asked:
             vector = crowd.bank.questions[question]
             nearest = await town.index.search(scopes[person], vector, NEAREST)
-            count(tally, crowd, person, question, [rows[fact_id] for fact_id, _ in nearest])
+            count(tally, crowd, person, question, [rows[fact_id] for fact_id in nearest.ids.tolist()])
             recalled = await town.recall.recall(scopes[person], question, NEAREST, vector)
             own = crowd.rows(person)
             tally.strangers += sum(not own.start <= rows[each.fact.id] < own.stop for each in recalled.facts)

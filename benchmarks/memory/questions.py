@@ -149,7 +149,7 @@ async def _ranked(town: Town, person: Person, asked: Asked, vector: Vector) -> d
     ours = await town.recall.recall(scope, pointed.query, DEPTH, query, window, also_told=pointed.is_of_deeds)
     by_formula = await plain.recall(scope, asked.text, DEPTH, vector)
     everything = len(person.told)
-    dense = [fact_id for fact_id, _ in await town.index.search(scope, vector, everything)]
+    dense = (await town.index.search(scope, vector, everything)).ids.tolist()
     words = _places(person, person.words.scores(asked.text))
     ways = {
         OURS: [each.fact.id for each in ours.facts],

@@ -107,7 +107,7 @@ async def _ask(town: Town, row: Row, tallies: Tallies) -> None:
     tallies.ours.count(row, [told[each.fact.id] for each in recalled])
     query = await town.embedder.embed_query(row.query)
     nearest = await town.index.search(scope, query, RECALL_K)
-    tallies.dense.count(row, [told[fact_id] for fact_id, _ in nearest])
+    tallies.dense.count(row, [told[fact_id] for fact_id in nearest.ids.tolist()])
     unbound = await town.recall.recall(scope, row.query, RECALL_K, query)
     tallies.unbound.count(row, [told[each.fact.id] for each in unbound.facts])
     silent = [each for each in row.memories if not row.is_inside(each)]

@@ -98,14 +98,13 @@ class FactIndex:
         """Its facts and these, by time."""
         return (self.facts + facts).by_time() if len(facts) else self.facts
 
-    def rows_of(self, ids: Sequence[int]) -> Rows:
+    def rows_of(self, ids: NDArray[np.int64]) -> Rows:
         """Where the facts of these ids stand; -1 of those that aren't here."""
-        asked = np.array(ids, np.int64)
-        if not len(self.ids) or not len(asked):
-            return np.full(len(asked), -1)
-        rows = np.minimum(np.searchsorted(self.ids, asked, sorter=self._order), len(self.ids) - 1)
+        if not len(self.ids) or not len(ids):
+            return np.full(len(ids), -1)
+        rows = np.minimum(np.searchsorted(self.ids, ids, sorter=self._order), len(self.ids) - 1)
         rows = rows if self._order is None else self._order[rows]
-        return np.where(self.ids[rows] == asked, rows, -1)
+        return np.where(self.ids[rows] == ids, rows, -1)
 
     def said_in(self, window: Window | None) -> Rows:
         """What was said in the window, also what was then said again; None: all."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -276,13 +276,23 @@ class FactStore(FactForgetter, FactCorrector, FactKeeper, PersonClearer, PlaceCl
     """Long-term memory, whole: what storage implements."""
 
 
+class Nearest(NamedTuple):
+    """Facts and their inner products with a question, `(n,)` each, best first."""
+
+    ids: NDArray[np.int64]
+    products: NDArray[np.float32]
+
+    def pairs(self) -> list[tuple[int, float]]:
+        return list(zip(self.ids.tolist(), self.products.tolist(), strict=True))
+
+
 class VectorIndex(Protocol):
     """Exact search over one scope's vectors."""
 
     async def search(
-        self, scope: Scope, query: Vector, k: int, among: Sequence[int] | None = None
-    ) -> list[tuple[int, float]]:
-        """(fact id, inner product), best first; always as of the store's present version.
+        self, scope: Scope, query: Vector, k: int, among: NDArray[np.int64] | None = None
+    ) -> Nearest:
+        """At most `k`; always as of the store's present version.
 
         `among`: the ids of the facts that compete; None: all.
         """

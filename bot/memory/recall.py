@@ -224,17 +224,18 @@ class Recall:
         """`(n,)` inner products by the order of the facts, NaN where there is none. `rows`: those that compete. None: the
         vectors are of another model."""
         try:
-            found = dict(await self._index.search(scope, query, DENSE_DEPTH))
+            found = [await self._index.search(scope, query, DENSE_DEPTH)]
             if len(rows) < len(index.facts) and len(index.facts) > DENSE_DEPTH:
-                competing: list[int] = index.ids[rows].tolist()
-                found.update(await self._index.search(scope, query, DENSE_DEPTH, competing))
+                found.append(await self._index.search(scope, query, DENSE_DEPTH, index.ids[rows]))
         except VectorsOfAnotherModel:
             if self._on_other_model is not None:
                 self._on_other_model(scope)
             return None
         nearness = np.full(len(index.facts), np.nan, np.float32)
-        rows = index.rows_of(tuple(found))
-        nearness[rows[rows >= 0]] = np.array(tuple(found.values()), np.float32)[rows >= 0]
+        for ids, products in found:
+            places = index.rows_of(ids)
+            here = places >= 0
+            nearness[places[here]] = products[here]
         return nearness
 
     def _signs(self, index: FactIndex, question: str, dense: NDArray[np.float32] | None) -> Signs:

@@ -124,10 +124,10 @@ async def check(
     assert {fact.id: fact.text for fact in sheet.facts} == {fact: text for fact, (text, _) in own.items()}
     query = vector_of("问题")
     embedded = {fact: text for fact, (text, has_vector) in own.items() if has_vector}
-    found = dict(await index.search(scope, query, 100))
+    found = dict((await index.search(scope, query, 100)).pairs())
     assert found.keys() == embedded.keys()
     for fact, text in embedded.items():
         assert np.isclose(found[fact], vector_of(text) @ query, atol=1e-5)
     best = await index.search(scope, query, 3)
     exact = sorted((float(vector_of(text) @ query) for text in embedded.values()), reverse=True)[:3]
-    assert np.allclose([score for _, score in best], exact, atol=1e-5)
+    assert np.allclose(best.products, exact, atol=1e-5)

@@ -117,7 +117,7 @@ class Life:
         index = PersonIndex(self.stage.facts, self.stage.clock, model_id=lambda: embedder.model_id)
         query = embedder.vector("问题")
         try:
-            found = dict(await index.search(scope, query, 100))
+            found = dict((await index.search(scope, query, 100)).pairs())
         except VectorsOfAnotherModel:
             return None
         for each, score in found.items():

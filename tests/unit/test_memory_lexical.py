@@ -193,8 +193,8 @@ def test_long_words_are_told_apart() -> None:
 
 def test_rows_are_found_by_their_ids() -> None:
     facts = [make_fact(9, "花生"), make_fact(3, "虾"), make_fact(5, "蛋")]
-    assert FactIndex(facts).rows_of([5, 4, 9, 77]).tolist() == [2, -1, 0, -1]
-    assert FactIndex([]).rows_of([5]).tolist() == [-1]
+    assert FactIndex(facts).rows_of(np.array([5, 4, 9, 77])).tolist() == [2, -1, 0, -1]
+    assert FactIndex([]).rows_of(np.array([5])).tolist() == [-1]
 
 
 def test_a_text_with_the_sign_that_parts_texts() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from bot import probes
 from bot.conversation.errors import StoreUnavailable, VectorsOfAnotherModel
@@ -14,6 +15,7 @@ from bot.conversation.ports import Matrix, Vector
 from bot.conversation.scope import Scope
 from bot.health import Verdict
 from bot.memory.fact import Fact
+from bot.memory.ports import Nearest
 from bot.memory.recall import Recall
 from bot.metrics import Metrics
 from bot.pacing import Pace
@@ -185,8 +187,8 @@ class OtherModel:
     """A `VectorIndex` over vectors that were made by another model."""
 
     async def search(
-        self, scope: Scope, query: Vector, k: int, among: Sequence[int] | None = None
-    ) -> list[tuple[int, float]]:
+        self, scope: Scope, query: Vector, k: int, among: NDArray[np.int64] | None = None
+    ) -> Nearest:
         raise VectorsOfAnotherModel("another")
 
 

@@ -14,8 +14,8 @@ from bot.conversation.scope import AccountId, PersonId, Scope
 from bot.memory.fact import MemoryVersion
 from bot.memory.ports import VectorSheet
 from bot.storage.vectors import person_index
-from bot.storage.vectors.flat import FEW, FaissFlat, FewRows
-from bot.storage.vectors.person_index import PersonIndex
+from bot.storage.vectors.flat import FaissFlat
+from bot.storage.vectors.person_index import FEW, PersonIndex
 
 D = 16
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -133,7 +133,7 @@ async def test_what_two_messages_ask_at_once_is_loaded_once() -> None:
     sheets.put(scope_of(1), matrix, version=1)
     index = index_over(sheets)
     found = await asyncio.gather(*(index.search(scope_of(1), matrix[1], 1) for _ in range(3)))
-    assert [hits[0][0] for hits in found] == [101] * 3
+    assert [hits.ids[0] for hits in found] == [101] * 3
     assert sheets.loads == 1
 
 
@@ -149,10 +149,10 @@ async def test_a_person_is_loaded_once_a_version() -> None:
     index = index_over(sheets)
     sheets.put(scope, matrix_of(5), version=1)
     for _ in range(3):
-        assert (await index.search(scope, matrix_of(5)[2], 1))[0][0] == 102
+        assert (await index.search(scope, matrix_of(5)[2], 1)).ids[0] == 102
     assert sheets.loads == 1
     sheets.put(scope, matrix_of(9, seed=1), version=2)
-    assert (await index.search(scope, matrix_of(9, seed=1)[7], 1))[0][0] == 107
+    assert (await index.search(scope, matrix_of(9, seed=1)[7], 1)).ids[0] == 107
     assert sheets.loads == 2
 
 
@@ -166,15 +166,15 @@ async def test_what_was_added_is_searched_without_loading_anew() -> None:
         sheets.add(scope, matrix[start:end], version=version)
         found = await index.search(scope, query, 6)
         best = np.argsort(-(matrix[:end] @ query))[:6]
-        assert [fact - 100 for fact, _ in found] == best.tolist()
-        assert len(await index.search(scope, query, 199)) == end
-    assert (await index.search(scope, matrix[107], 1))[0][0] == 207
-    # The eight lie beside the index too, to be put together with the next ones.
-    assert index.size_bytes == 108 * (4 * D + 8) + person_index.ENTRY_BYTES
+        assert (found.ids - 100).tolist() == best.tolist()
+        assert len((await index.search(scope, query, 199)).ids) == end
+    assert (await index.search(scope, matrix[107], 1)).ids[0] == 207
+    # Room for sixteen was made when three came, of which eight are taken.
+    assert index.size_bytes == (100 + person_index.LEAST_ROOM) * (4 * D + 8) + person_index.ENTRY_BYTES
     assert sheets.loads == 1
 
 
-async def test_what_is_added_to_few_rows_is_one_part_with_them() -> None:
+async def test_what_is_added_to_few_rows_lies_in_one_piece_with_them() -> None:
     sheets, scope = Sheets(), scope_of(1)
     index = index_over(sheets)
     matrix, query = matrix_of(FEW + 4), matrix_of(1, seed=2)[0]
@@ -184,28 +184,38 @@ async def test_what_is_added_to_few_rows_is_one_part_with_them() -> None:
         sheets.add(scope, matrix[start:end], version=version)
         found = await index.search(scope, query, 6)
         best = np.argsort(-(matrix[:end] @ query), kind="stable")[:6]
-        assert [fact - 100 for fact, _ in found] == best.tolist()
-        assert [score for _, score in found] == pytest.approx((matrix @ query)[best].tolist(), rel=1e-5)
+        assert (found.ids - 100).tolist() == best.tolist()
+        assert found.products == pytest.approx((matrix @ query)[best], rel=1e-5)
     assert sheets.loads == 1
-    assert len(index._entries[scope.person, scope.place].parts) == 1
+    assert index._entries[scope.person, scope.place].loaded.count == 0
 
 
-@pytest.mark.parametrize("rows", [1, FEW])
-@pytest.mark.parametrize("k", [0, 1, 5, 100])
-def test_few_rows_give_what_faiss_gives(rows: int, k: int) -> None:
-    matrix, query = matrix_of(rows), matrix_of(1, seed=2)[0]
-    few, whole = FewRows(matrix).search(query, k), FaissFlat(matrix).search(query, k)
-    assert [row for row, _ in few] == [row for row, _ in whole]
-    assert [score for _, score in few] == pytest.approx([score for _, score in whole], rel=1e-5)
-    with pytest.raises(EmbedderUnavailable):
-        FewRows(matrix).search(query[1:], k)
+async def test_what_is_added_on_one_side_is_not_seen_on_another() -> None:
+    matrix, query = matrix_of(12), matrix_of(1, seed=2)[0]
+    ids = np.arange(12)
+    held = person_index._Rows(ids[:4], matrix[:4])
+    one = held.with_added(ids[4:6], matrix[4:6])
+    another = held.with_added(ids[6:9], matrix[6:9])
+    more = one.with_added(ids[9:], matrix[9:])
+    beside = one.with_added(ids[6:7], matrix[6:7])
+    for rows, expected in [
+        (held, [0, 1, 2, 3]),
+        (one, [0, 1, 2, 3, 4, 5]),
+        (another, [0, 1, 2, 3, 6, 7, 8]),
+        (more, [0, 1, 2, 3, 4, 5, 9, 10, 11]),
+        (beside, [0, 1, 2, 3, 4, 5, 6]),
+    ]:
+        found = rows.search(query, 12, None)
+        assert dict(found.pairs()) == {
+            each: pytest.approx(matrix[each] @ query, abs=1e-6) for each in expected
+        }
 
 
-async def test_much_that_is_added_lies_in_parts_and_is_loaded_anew_at_last(
+async def test_much_that_is_added_is_loaded_anew_at_last(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(person_index, "PART_ROWS", 4)
-    monkeypatch.setattr(person_index, "MOST_PARTS", 3)
+    monkeypatch.setattr(person_index, "FEW", 4)
+    monkeypatch.setattr(person_index, "MOST_ADDED", 10)
     sheets, scope = Sheets(), scope_of(1)
     index = index_over(sheets)
     matrix, query = matrix_of(40), matrix_of(1, seed=2)[0]
@@ -214,9 +224,9 @@ async def test_much_that_is_added_lies_in_parts_and_is_loaded_anew_at_last(
     for version, end in enumerate([20, 22, 25, 26, 27, 30, 31], start=2):
         sheets.add(scope, matrix[sheets.sheets[scope.person, ""].slots[0] : end], version=version)
         found = await index.search(scope, query, 9)
-        assert [fact - 100 for fact, _ in found] == np.argsort(-(matrix[:end] @ query))[:9].tolist()
+        assert (found.ids - 100).tolist() == np.argsort(-(matrix[:end] @ query))[:9].tolist()
         loads.append(sheets.loads)
-    # Parts of 20, 5 and 5 rows were full when the 31st came.
+    # Ten had been added when the 31st came.
     assert loads == [1, 1, 1, 1, 1, 1, 2]
 
 
@@ -252,7 +262,7 @@ async def test_an_index_is_stale_when_the_first_fact_expires() -> None:
     assert sheets.loads == 1
     sheets.put(scope, matrix_of(2), version=1)
     clock.time = NOW + timedelta(days=1)
-    assert len(await index.search(scope, matrix_of(1)[0], 9)) == 2
+    assert len((await index.search(scope, matrix_of(1)[0], 9)).ids) == 2
 
 
 async def test_places_of_a_person_are_apart() -> None:
@@ -260,8 +270,8 @@ async def test_places_of_a_person_are_apart() -> None:
     sheets.put(scope_of(1), matrix_of(4), version=1)
     sheets.put(scope_of(1, "g"), matrix_of(2), version=1)
     index = index_over(sheets)
-    assert len(await index.search(scope_of(1), matrix_of(1)[0], 9)) == 4
-    assert len(await index.search(scope_of(1, "g"), matrix_of(1)[0], 9)) == 2
+    assert len((await index.search(scope_of(1), matrix_of(1)[0], 9)).ids) == 4
+    assert len((await index.search(scope_of(1, "g"), matrix_of(1)[0], 9)).ids) == 2
 
 
 async def test_the_least_recently_used_go_first_and_the_size_is_kept() -> None:
@@ -286,7 +296,7 @@ async def test_a_person_larger_than_the_cache_is_served_all_the_same() -> None:
     sheets, scope = Sheets(), scope_of(1)
     sheets.put(scope, matrix_of(100), version=1)
     index = index_over(sheets, limit_bytes=10)
-    assert len(await index.search(scope, matrix_of(1)[0], 5)) == 5
+    assert len((await index.search(scope, matrix_of(1)[0], 5)).ids) == 5
     assert index.size_bytes == 0
 
 
@@ -295,7 +305,7 @@ async def test_a_large_person_is_searched_in_a_thread(monkeypatch: pytest.Monkey
     sheets.put(scope, matrix_of(50), version=1)
     monkeypatch.setattr(person_index, "INLINE_FLOATS", 10)
     query = matrix_of(50)[33]
-    assert (await index_over(sheets).search(scope, query, 1))[0][0] == 133
+    assert (await index_over(sheets).search(scope, query, 1)).ids[0] == 133
 
 
 async def test_another_dimension_is_loaded_anew() -> None:
@@ -306,7 +316,7 @@ async def test_another_dimension_is_loaded_anew() -> None:
     sheets.sheets[scope.person, ""] = replace(
         sheets.sheets[scope.person, ""], matrix=np.eye(5, 4, dtype=np.float32)
     )
-    assert len(await index.search(scope, np.ones(4, dtype=np.float32), 9)) == 5
+    assert len((await index.search(scope, np.ones(4, dtype=np.float32), 9)).ids) == 5
 
 
 @pytest.mark.parametrize("rows", [FEW // 2, FEW * 3])
@@ -316,10 +326,10 @@ async def test_only_the_facts_named_compete(rows: int) -> None:
     sheets.put(scope, matrix, version=1)
     index = index_over(sheets)
     everything = await index.search(scope, matrix[0], rows)
-    some = [each for each, _ in everything[5:9]]
-    assert await index.search(scope, matrix[0], 3, some) == [
-        (each, pytest.approx(score, abs=1e-6)) for each, score in everything[5:8]
-    ]
-    assert len(await index.search(scope, matrix[0], 99, some)) == 4
-    assert await index.search(scope, matrix[0], 3, [10**9]) == []
-    assert await index.search(scope, matrix[0], 3, []) == []
+    some = everything.ids[5:9]
+    found = await index.search(scope, matrix[0], 3, some)
+    assert found.ids.tolist() == some[:3].tolist()
+    assert found.products == pytest.approx(everything.products[5:8], abs=1e-6)
+    assert len((await index.search(scope, matrix[0], 99, some)).ids) == 4
+    for nothing in ([10**9], []):
+        assert not len((await index.search(scope, matrix[0], 3, np.array(nothing, np.int64))).ids)

@@ -6,7 +6,7 @@ each search. So no cache can show what was forgotten, cleared, unlinked or has e
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -18,8 +18,8 @@ from bot.conversation.lexical import largest
 from bot.conversation.ports import Clock, Matrix, Vector
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import MemoryVersion
-from bot.memory.ports import VectorSheet, VectorStore
-from bot.storage.vectors.flat import FEW, as_pairs, make_flat
+from bot.memory.ports import Nearest, VectorSheet, VectorStore
+from bot.storage.vectors.flat import check_query, nearest
 
 Ids = NDArray[np.int64]
 """Of facts."""
@@ -29,28 +29,63 @@ INLINE_FLOATS = 1_500_000
 """About 1 ms of work. Beyond it a thread, so that the loop keeps turning."""
 ENTRY_BYTES = 1_000
 """What an entry costs besides its rows; bounds the number of entries of people without vectors."""
-PART_ROWS = 256
-"""Vectors added since an entry was loaded lie beside it in parts. The last part is made anew at each change,
-which with so few takes 0.1 ms."""
-MOST_PARTS = 16
-"""Then it is loaded anew: each part costs a search 0.02 ms besides its rows."""
+FEW = 64
+"""Vectors. So few are copied to lie in one piece with those to come: a second piece costs a search more than its rows."""
+MOST_ADDED = 4_096
+"""Vectors since an entry was loaded. Then it is loaded anew, in one piece."""
+LEAST_ROOM = 16
 
 
-class _Part:
-    """Some of a person's rows."""
+class _Rows:
+    """Some of a person's vectors, with room for more: what is added is written behind them, where nobody who holds
+    what there was before looks."""
 
-    def __init__(self, fact_ids: NDArray[np.int64], matrix: Matrix) -> None:
-        self.fact_ids = fact_ids
-        self.index = make_flat(matrix)
+    def __init__(self, fact_ids: Ids, matrix: Matrix) -> None:
+        self._room = _Room(fact_ids, np.ascontiguousarray(matrix, np.float32), len(matrix))
+        self.count = len(matrix)
+
+    def with_added(self, fact_ids: Ids, matrix: Matrix) -> "_Rows":
+        before, count = self.count, self.count + len(matrix)
+        room = self._room
+        if room.filled != before or count > len(room.matrix):
+            room = room.copied(before, max(2 * count, LEAST_ROOM))
+        room.fact_ids[before:count] = fact_ids
+        room.matrix[before:count] = matrix
+        room.filled = count
+        grown = object.__new__(_Rows)
+        grown._room, grown.count = room, count
+        return grown
+
+    @property
+    def floats(self) -> int:
+        return self.count * self._room.matrix.shape[1]
 
     @property
     def size_bytes(self) -> int:
-        return self.index.size_bytes + self.fact_ids.nbytes
+        return self._room.matrix.nbytes + self._room.fact_ids.nbytes
 
-    def search(self, query: Vector, k: int, among: Ids | None) -> tuple[Ids, NDArray[np.float32]]:
-        rows = None if among is None else np.flatnonzero(np.isin(self.fact_ids, among))
-        found, scores = self.index.nearest(query, k, rows)
-        return self.fact_ids[found], scores
+    def search(self, query: Vector, k: int, among: Ids | None) -> Nearest:
+        fact_ids, matrix = self._room.fact_ids[: self.count], self._room.matrix[: self.count]
+        if among is not None:
+            rows = np.flatnonzero(np.isin(fact_ids, among))
+            fact_ids, matrix = fact_ids[rows], matrix[rows]
+        found, products = nearest(matrix, query, k)
+        return Nearest(fact_ids[found], products)
+
+
+@dataclass(slots=True)
+class _Room:
+    fact_ids: Ids
+    matrix: Matrix
+    filled: int
+    """Rows, of those there is room for."""
+
+    def copied(self, count: int, room: int) -> "_Room":
+        """Its first `count` rows, with room for so many."""
+        fact_ids = np.empty(room, np.int64)
+        matrix = np.empty((room, self.matrix.shape[1]), np.float32)
+        fact_ids[:count], matrix[:count] = self.fact_ids[:count], self.matrix[:count]
+        return _Room(fact_ids, matrix, count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,22 +94,33 @@ class _Entry:
     slots: tuple[int, ...]
     fresh_until: datetime | None
     model_id: str
-    parts: tuple[_Part, ...]
-    """What was loaded, and what was added to it up to `version`."""
-    last_matrix: Matrix | None = None
-    """The rows of the last part, where more may come to it."""
+    dimension: int
+    loaded: _Rows
+    added: _Rows
+    """Up to `version`."""
+
+    @classmethod
+    def of(cls, sheet: VectorSheet, model_id: str) -> "_Entry":
+        rows = _Rows(sheet.fact_ids, sheet.matrix)
+        none = _Rows(sheet.fact_ids[:0], sheet.matrix[:0])
+        is_few = len(sheet.matrix) <= FEW
+        return cls(
+            version=sheet.version,
+            slots=sheet.slots,
+            fresh_until=sheet.fresh_until,
+            model_id=model_id,
+            dimension=sheet.matrix.shape[1],
+            loaded=none if is_few else rows,
+            added=rows if is_few else none,
+        )
 
     @property
-    def dimension(self) -> int:
-        return self.parts[0].index.dimension
-
-    @property
-    def rows(self) -> int:
-        return sum(part.index.rows for part in self.parts)
+    def floats(self) -> int:
+        return self.loaded.floats + self.added.floats
 
     @property
     def size_bytes(self) -> int:
-        return sum(part.size_bytes for part in self.parts) + ENTRY_BYTES
+        return self.loaded.size_bytes + self.added.size_bytes + ENTRY_BYTES
 
     def is_usable(self, model_id: str, dimension: int, now: datetime) -> bool:
         """Whether it holds nothing that has expired, nor vectors of another kind."""
@@ -82,31 +128,31 @@ class _Entry:
         return is_fresh and (self.model_id, self.dimension) == (model_id, dimension)
 
     def with_added(self, sheet: VectorSheet) -> "_Entry | None":
-        """Itself and what the sheet adds; None when it has too many parts for that."""
+        """Itself and what the sheet adds; None when that has become too much."""
         if sheet.version == self.version:
             return self
-        ends = [each for each in (self.fresh_until, sheet.fresh_until) if each is not None]
-        grown = replace(self, version=sheet.version, slots=sheet.slots, fresh_until=min(ends, default=None))
-        ids, matrix, closed = sheet.fact_ids, sheet.matrix, self.parts
-        if not len(ids):
-            return grown
-        if self.last_matrix is not None:
-            *closed, last = self.parts
-            ids, matrix = np.concatenate([last.fact_ids, ids]), np.concatenate([self.last_matrix, matrix])
-        if len(closed) >= MOST_PARTS:
+        if self.added.count + len(sheet.matrix) > MOST_ADDED:
             return None
-        is_open = len(ids) < PART_ROWS
-        parts = (*closed, _Part(ids, matrix))
-        return replace(grown, parts=parts, last_matrix=matrix if is_open else None)
+        ends = [each for each in (self.fresh_until, sheet.fresh_until) if each is not None]
+        return replace(
+            self,
+            version=sheet.version,
+            slots=sheet.slots,
+            fresh_until=min(ends, default=None),
+            added=self.added.with_added(sheet.fact_ids, sheet.matrix) if len(sheet.matrix) else self.added,
+        )
 
-    def search(self, query: Vector, k: int, among: Ids | None) -> list[tuple[int, float]]:
-        found = [part.search(query, k, among) for part in self.parts]
-        ids, scores = found[0]
-        if len(found) > 1:
-            ids, scores = (np.concatenate(each) for each in zip(*found, strict=True))
-            best = largest(scores, k)
-            ids, scores = ids[best], scores[best]
-        return as_pairs((ids, scores))
+    def search(self, query: Vector, k: int, among: Ids | None) -> Nearest:
+        found = [each.search(query, k, among) for each in (self.loaded, self.added) if each.count]
+        if len(found) == 1:
+            return found[0]
+        ids = np.concatenate([_NO_IDS, *(each.ids for each in found)])
+        products = np.concatenate([_NO_PRODUCTS, *(each.products for each in found)])
+        best = largest(products, k)
+        return Nearest(ids[best], products[best])
+
+
+_NO_IDS, _NO_PRODUCTS = np.empty(0, np.int64), np.empty(0, np.float32)
 
 
 class PersonIndex:
@@ -134,19 +180,13 @@ class PersonIndex:
     def size_bytes(self) -> int:
         return self._size_bytes
 
-    async def search(
-        self, scope: Scope, query: Vector, k: int, among: Sequence[int] | None = None
-    ) -> list[tuple[int, float]]:
-        """(fact id, inner product), best first; always as of the store's present version.
-
-        `among`: the ids of the facts that compete; None: all.
-        Raises StoreUnavailable, or EmbedderUnavailable when `query` is no vector.
-        """
+    async def search(self, scope: Scope, query: Vector, k: int, among: Ids | None = None) -> Nearest:
+        """See `VectorIndex`. Raises StoreUnavailable, or EmbedderUnavailable when `query` is no vector."""
         entry = await self._current(scope, int(query.shape[0]) if query.ndim == 1 else 0)
-        ids = None if among is None else np.array(among, np.int64)
-        if entry.rows * entry.dimension <= INLINE_FLOATS:
-            return entry.search(query, k, ids)
-        return await asyncio.to_thread(entry.search, query, k, ids)
+        check_query(query, entry.dimension)
+        if entry.floats <= INLINE_FLOATS:
+            return entry.search(query, k, among)
+        return await asyncio.to_thread(entry.search, query, k, among)
 
     async def _current(self, scope: Scope, dimension: int) -> _Entry:
         """Asks the store at each search. What was added since is read alone: who chats adds a memory with
@@ -169,15 +209,7 @@ class PersonIndex:
 
     async def _load(self, scope: Scope, model_id: str, dimension: int) -> _Entry:
         sheet = await self._store.vector_sheet(scope, model_id, dimension)
-        return _Entry(
-            version=sheet.version,
-            slots=sheet.slots,
-            fresh_until=sheet.fresh_until,
-            model_id=model_id,
-            parts=(_Part(sheet.fact_ids, sheet.matrix),),
-            # Few rows are one part with those to come: searching a part costs more than its rows.
-            last_matrix=sheet.matrix if len(sheet.matrix) <= FEW else None,
-        )
+        return _Entry.of(sheet, model_id)
 
     def _keep(self, key: tuple[PersonId, str], entry: _Entry) -> None:
         self._evict(key)
