@@ -4,7 +4,6 @@ Invariant: never changed; the fact of a row is equal to the one it was made of, 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import cast, overload
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.memory.fact import Fact, FactKind
+from bot.memory.growing import Growing
 
 KINDS = tuple(FactKind)
 """By their code."""
@@ -20,31 +20,63 @@ NEVER = -(1 << 63)
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_BYTES_A_TEXT = 130
-"""The string's own, a place in each of three lists, and the times of every other."""
+_BYTES_A_TEXT = 106
+"""The string's own, and the times of every other."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FactRows(Sequence[Fact]):
     """As long as each of its columns."""
+
+    __slots__ = (
+        "_held",
+        "channels",
+        "ids",
+        "importance",
+        "kinds",
+        "said_again_at",
+        "said_at",
+        "texts",
+        "told_times",
+    )
 
     ids: NDArray[np.int64]
     kinds: NDArray[np.int8]
     """Places in `KINDS`."""
-    texts: list[str]
+    texts: NDArray[np.object_]
     importance: NDArray[np.float64]
     said_at: NDArray[np.int64]
     """Microseconds since the epoch, UTC."""
     said_again_at: NDArray[np.int64]
     """The same, or `NEVER`."""
-    channels: list[str]
-    told_times: list[str | None]
+    channels: NDArray[np.object_]
+    told_times: NDArray[np.object_]
     """As `told_times.written` has them. None: not read yet."""
+
+    def __init__(
+        self,
+        *,
+        ids: NDArray[np.int64],
+        kinds: NDArray[np.int8],
+        texts: Sequence[str],
+        importance: NDArray[np.float64],
+        said_at: NDArray[np.int64],
+        said_again_at: NDArray[np.int64],
+        channels: Sequence[str],
+        told_times: Sequence[str | None],
+    ) -> None:
+        strings = (np.array(each, np.object_) for each in (texts, channels, told_times))
+        said, by, times = strings
+        self._hold(Growing((ids, kinds, said, importance, said_at, said_again_at, by, times)))
 
     @classmethod
     def of(cls, facts: Sequence[Fact]) -> "FactRows":
         if isinstance(facts, FactRows):
             return facts
+        return cls.told(facts, [None] * len(facts))
+
+    @classmethod
+    def told(cls, facts: Sequence[Fact], told_times: Sequence[str | None]) -> "FactRows":
+        """With the times that each tells."""
         return cls(
             ids=np.array([fact.id for fact in facts], np.int64),
             kinds=np.array([_CODES[fact.kind] for fact in facts], np.int8),
@@ -53,11 +85,30 @@ class FactRows(Sequence[Fact]):
             said_at=np.array([_microseconds(fact.said_at) for fact in facts], np.int64),
             said_again_at=np.array([_microseconds(fact.said_again_at) for fact in facts], np.int64),
             channels=[fact.channel for fact in facts],
-            told_times=[None] * len(facts),
+            told_times=told_times,
         )
 
+    def _hold(self, held: Growing) -> None:
+        self._held = held
+        (
+            self.ids,
+            self.kinds,
+            self.texts,
+            self.importance,
+            self.said_at,
+            self.said_again_at,
+            self.channels,
+            self.told_times,
+        ) = held.columns
+
+    @classmethod
+    def _of(cls, held: Growing) -> "FactRows":
+        rows = cls.__new__(cls)
+        rows._hold(held)
+        return rows
+
     def __len__(self) -> int:
-        return len(self.texts)
+        return len(self.ids)
 
     @overload
     def __getitem__(self, row: int) -> Fact: ...
@@ -85,31 +136,16 @@ class FactRows(Sequence[Fact]):
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __add__(self, other: Sequence[Fact]) -> "FactRows":
-        more = FactRows.of(other)
-        return FactRows(
-            ids=np.concatenate([self.ids, more.ids]),
-            kinds=np.concatenate([self.kinds, more.kinds]),
-            texts=[*self.texts, *more.texts],
-            importance=np.concatenate([self.importance, more.importance]),
-            said_at=np.concatenate([self.said_at, more.said_at]),
-            said_again_at=np.concatenate([self.said_again_at, more.said_again_at]),
-            channels=[*self.channels, *more.channels],
-            told_times=[*self.told_times, *more.told_times],
-        )
+        """A few facts more cost as much as these few."""
+        return self._of(self._held.with_added(FactRows.of(other)._held.columns))
+
+    def grew_from(self, other: "FactRows") -> bool:
+        """Whether it is known, without a look at the rows, to begin with those of `other`."""
+        return self._held.grew_from(other._held)
 
     def at(self, rows: NDArray[np.intp]) -> "FactRows":
         """These rows, in this order."""
-        places: list[int] = rows.tolist()
-        return FactRows(
-            ids=self.ids[rows],
-            kinds=self.kinds[rows],
-            texts=[self.texts[row] for row in places],
-            importance=self.importance[rows],
-            said_at=self.said_at[rows],
-            said_again_at=self.said_again_at[rows],
-            channels=[self.channels[row] for row in places],
-            told_times=[self.told_times[row] for row in places],
-        )
+        return self._of(Growing([each[rows] for each in self._held.columns]))
 
     def by_time(self) -> "FactRows":
         """Oldest first; what was said at once by id."""
@@ -118,11 +154,14 @@ class FactRows(Sequence[Fact]):
             return self
         return self.at(np.lexsort((self.ids, self.said_at)))
 
+    def is_before(self, later: "FactRows") -> bool:
+        """Whether all of it was said before all of these, both by time."""
+        return not len(self) or not len(later) or bool(self.said_at[-1] < later.said_at[0])
+
     @property
     def size_bytes(self) -> int:
         """Without the characters of the texts."""
-        arrays = (self.ids, self.kinds, self.importance, self.said_at, self.said_again_at)
-        return sum(each.nbytes for each in arrays) + _BYTES_A_TEXT * len(self)
+        return self._held.size_bytes + _BYTES_A_TEXT * len(self)
 
 
 def _microseconds(moment: datetime | None) -> int:

@@ -7,7 +7,7 @@ with it: who chats adds a memory with each message, and only that is read.
 import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from functools import cache
+from functools import cache, cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -27,6 +27,8 @@ from bot.memory.topics import told_words, topics_asked
 LASTING = (FactKind.IDENTITY, FactKind.PREFERENCE)
 """Kinds that say who somebody is, whatever is asked."""
 _LASTS = np.array([kind in LASTING for kind in KINDS], np.float32)
+_DERIVED_BYTES = 24
+"""A fact: its weight, its kind's, and when it was said."""
 ENTRY_BYTES = 4_000
 """Beside the facts: what an index without any holds."""
 SMALL_PART = 512
@@ -52,22 +54,32 @@ class FactIndex:
         self.parts = _parts(self.facts, previous)
         self.ids = self.facts.ids
         """`(n,)`"""
-        self.importance = self.facts.importance.astype(np.float32)
-        """`(n,)`, 0 to 1."""
-        self.is_lasting = _LASTS[self.facts.kinds]
-        """`(n,)`: 1 for identity and preference."""
-        self.said_at = self.facts.said_at / 1e6
-        """`(n,)`: seconds since the epoch, UTC."""
-        self.last_said_at = np.where(
-            self.facts.said_again_at == NEVER, self.said_at, self.facts.said_again_at / 1e6
-        )
-        """`(n,)`: of what was told more than once, the last time."""
-        self.known_times = _times_of(self.ids, previous)
+        self.known_times = _times_of(self.facts, previous)
         """Of `times_told`, by the fact's id."""
         self._latest: tuple[str, _Content] | None = None
-        is_in_order = bool((self.ids[1:] > self.ids[:-1]).all())
-        self._order = None if is_in_order else np.argsort(self.ids, kind="stable")
+        self.order = _order_of(self.facts, previous)
         """Rows by id; None where they are in that order."""
+
+    @cached_property
+    def importance(self) -> NDArray[np.float32]:
+        """`(n,)`, 0 to 1."""
+        return self.facts.importance.astype(np.float32)
+
+    @cached_property
+    def is_lasting(self) -> NDArray[np.float32]:
+        """`(n,)`: 1 for identity and preference."""
+        return _LASTS[self.facts.kinds]
+
+    @cached_property
+    def said_at(self) -> NDArray[np.float64]:
+        """`(n,)`: seconds since the epoch, UTC."""
+        return self.facts.said_at / 1e6
+
+    @cached_property
+    def last_said_at(self) -> NDArray[np.float64]:
+        """`(n,)`: of what was told more than once, the last time."""
+        again = self.facts.said_again_at
+        return np.where(again == NEVER, self.facts.said_at, again) / 1e6
 
     def knows_times_of(self, row: int) -> bool:
         """Whether its times were read before."""
@@ -85,9 +97,8 @@ class FactIndex:
 
     @property
     def size_bytes(self) -> int:
-        arrays = (self.importance, self.is_lasting, self.said_at, self.last_said_at)
         parts = sum(each.size_bytes for each in self.parts)
-        return self.facts.size_bytes + parts + sum(each.nbytes for each in arrays) + ENTRY_BYTES
+        return self.facts.size_bytes + parts + _DERIVED_BYTES * len(self.facts) + ENTRY_BYTES
 
     @property
     def newest(self) -> int:
@@ -96,14 +107,18 @@ class FactIndex:
 
     def with_added(self, facts: Sequence[Fact]) -> FactRows:
         """Its facts and these, by time."""
-        return (self.facts + facts).by_time() if len(facts) else self.facts
+        if not len(facts):
+            return self.facts
+        more = FactRows.of(facts).by_time()
+        together = self.facts + more
+        return together if self.facts.is_before(more) else together.by_time()
 
     def rows_of(self, ids: NDArray[np.int64]) -> Rows:
         """Where the facts of these ids stand; -1 of those that aren't here."""
         if not len(self.ids) or not len(ids):
             return np.full(len(ids), -1)
-        rows = np.minimum(np.searchsorted(self.ids, ids, sorter=self._order), len(self.ids) - 1)
-        rows = rows if self._order is None else self._order[rows]
+        rows = np.minimum(np.searchsorted(self.ids, ids, sorter=self.order), len(self.ids) - 1)
+        rows = rows if self.order is None else self.order[rows]
         return np.where(self.ids[rows] == ids, rows, -1)
 
     def said_in(self, window: Window | None) -> Rows:
@@ -225,21 +240,31 @@ def rows_to_read(facts: FactRows, previous: FactIndex | None) -> int:
     return len(facts) - sum(part.size for part in _kept(facts, previous))
 
 
-def _times_of(ids: NDArray[np.int64], before: FactIndex | None) -> dict[int, tuple[Window, ...]]:
+def _begins_with(facts: FactRows, before: FactRows) -> bool:
+    return facts.grew_from(before) or np.array_equal(facts.ids[: len(before)], before.ids)
+
+
+def _times_of(facts: FactRows, before: FactIndex | None) -> dict[int, tuple[Window, ...]]:
     """Those read before, of facts that are still there."""
     if before is None:
         return {}
-    if np.array_equal(ids[: len(before.ids)], before.ids):
+    if _begins_with(facts, before.facts):
         return before.known_times
-    here = set(ids.tolist())
+    here = set(facts.ids.tolist())
     return {key: times for key, times in before.known_times.items() if key in here}
+
+
+def _order_of(facts: FactRows, before: FactIndex | None) -> NDArray[np.intp] | None:
+    known = len(before.facts) - 1 if before and before.order is None and facts.grew_from(before.facts) else 0
+    ids = facts.ids[max(known, 0) :]
+    return None if bool((ids[1:] > ids[:-1]).all()) else np.argsort(facts.ids, kind="stable")
 
 
 def _parts(facts: FactRows, before: FactIndex | None) -> tuple[Part, ...]:
     parts = _kept(facts, before)
     start = sum(part.size for part in parts)
     if start < len(facts):
-        parts.append(Part.of(facts.texts[start:]))
+        parts.append(Part.of(facts.texts[start:].tolist()))
     while len(parts) > 1 and parts[-2].size < max(SMALL_PART, MOST_LARGER * parts[-1].size + 1):
         later = parts.pop()
         parts[-1] += later
@@ -248,11 +273,15 @@ def _parts(facts: FactRows, before: FactIndex | None) -> tuple[Part, ...]:
 
 def _kept(facts: FactRows, before: FactIndex | None) -> list[Part]:
     """Of the same ids the same parts: a text never changes."""
+    if before is None:
+        return []
+    if facts.grew_from(before.facts):
+        return list(before.parts)
     kept: list[Part] = []
     start = 0
-    for part in before.parts if before is not None else ():
+    for part in before.parts:
         rows = slice(start, start + part.size)
-        if before is None or not np.array_equal(facts.ids[rows], before.ids[rows]):
+        if not np.array_equal(facts.ids[rows], before.facts.ids[rows]):
             break
         kept.append(part)
         start += part.size

@@ -11,6 +11,7 @@ import pytest
 from bot.conversation.errors import EmbedderUnavailable
 from bot.conversation.ports import Matrix
 from bot.conversation.scope import AccountId, PersonId, Scope
+from bot.memory import growing
 from bot.memory.fact import MemoryVersion
 from bot.memory.ports import VectorSheet
 from bot.storage.vectors import person_index
@@ -170,7 +171,7 @@ async def test_what_was_added_is_searched_without_loading_anew() -> None:
         assert len((await index.search(scope, query, 199)).ids) == end
     assert (await index.search(scope, matrix[107], 1)).ids[0] == 207
     # Room for sixteen was made when three came, of which eight are taken.
-    assert index.size_bytes == (100 + person_index.LEAST_ROOM) * (4 * D + 8) + person_index.ENTRY_BYTES
+    assert index.size_bytes == (100 + growing.LEAST_ROOM) * (4 * D + 8) + person_index.ENTRY_BYTES
     assert sheets.loads == 1
 
 
@@ -187,13 +188,13 @@ async def test_what_is_added_to_few_rows_lies_in_one_piece_with_them() -> None:
         assert (found.ids - 100).tolist() == best.tolist()
         assert found.products == pytest.approx((matrix @ query)[best], rel=1e-5)
     assert sheets.loads == 1
-    assert index._entries[scope.person, scope.place].loaded.count == 0
+    assert index._entries[scope.person, scope.place].loaded.floats == 0
 
 
 async def test_what_is_added_on_one_side_is_not_seen_on_another() -> None:
     matrix, query = matrix_of(12), matrix_of(1, seed=2)[0]
     ids = np.arange(12)
-    held = person_index._Rows(ids[:4], matrix[:4])
+    held = person_index._Rows.of(ids[:4], matrix[:4])
     one = held.with_added(ids[4:6], matrix[4:6])
     another = held.with_added(ids[6:9], matrix[6:9])
     more = one.with_added(ids[9:], matrix[9:])

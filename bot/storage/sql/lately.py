@@ -6,7 +6,7 @@ has; each is noted after its commit, so none tells of what was rolled back. Noth
 
 from collections import OrderedDict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -87,7 +87,7 @@ class Lately:
             for kept in chain
             for each, new in zip(kept.ids, kept.facts, strict=True)
         ]
-        rows = replace(FactRows.of(facts), told_times=[told for kept in chain for told in kept.told_times])
+        rows = FactRows.told(facts, [told for kept in chain for told in kept.told_times])
         return FactSheet(version=covered.version, facts=rows.by_time())
 
     def vectors(

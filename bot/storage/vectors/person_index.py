@@ -18,6 +18,7 @@ from bot.conversation.lexical import largest
 from bot.conversation.ports import Clock, Matrix, Vector
 from bot.conversation.scope import PersonId, Scope
 from bot.memory.fact import MemoryVersion
+from bot.memory.growing import Growing
 from bot.memory.ports import Nearest, VectorSheet, VectorStore
 from bot.storage.vectors.flat import check_query, nearest
 
@@ -33,59 +34,40 @@ FEW = 64
 """Vectors. So few are copied to lie in one piece with those to come: a second piece costs a search more than its rows."""
 MOST_ADDED = 4_096
 """Vectors since an entry was loaded. Then it is loaded anew, in one piece."""
-LEAST_ROOM = 16
 
 
 class _Rows:
-    """Some of a person's vectors, with room for more: what is added is written behind them, where nobody who holds
-    what there was before looks."""
+    """Some of a person's vectors."""
 
-    def __init__(self, fact_ids: Ids, matrix: Matrix) -> None:
-        self._room = _Room(fact_ids, np.ascontiguousarray(matrix, np.float32), len(matrix))
-        self.count = len(matrix)
+    def __init__(self, held: Growing) -> None:
+        """`held`: the facts' ids, `(n,)`, and the vectors, `(n, d)`."""
+        self._held = held
+
+    @classmethod
+    def of(cls, fact_ids: Ids, matrix: Matrix) -> "_Rows":
+        return cls(Growing((fact_ids, np.ascontiguousarray(matrix, np.float32))))
 
     def with_added(self, fact_ids: Ids, matrix: Matrix) -> "_Rows":
-        before, count = self.count, self.count + len(matrix)
-        room = self._room
-        if room.filled != before or count > len(room.matrix):
-            room = room.copied(before, max(2 * count, LEAST_ROOM))
-        room.fact_ids[before:count] = fact_ids
-        room.matrix[before:count] = matrix
-        room.filled = count
-        grown = object.__new__(_Rows)
-        grown._room, grown.count = room, count
-        return grown
+        return _Rows(self._held.with_added((fact_ids, matrix))) if len(fact_ids) else self
+
+    def __len__(self) -> int:
+        return len(self._held)
 
     @property
     def floats(self) -> int:
-        return self.count * self._room.matrix.shape[1]
+        return self._held.columns[1].size
 
     @property
     def size_bytes(self) -> int:
-        return self._room.matrix.nbytes + self._room.fact_ids.nbytes
+        return self._held.size_bytes
 
     def search(self, query: Vector, k: int, among: Ids | None) -> Nearest:
-        fact_ids, matrix = self._room.fact_ids[: self.count], self._room.matrix[: self.count]
+        fact_ids, matrix = self._held.columns
         if among is not None:
             rows = np.flatnonzero(np.isin(fact_ids, among))
             fact_ids, matrix = fact_ids[rows], matrix[rows]
         found, products = nearest(matrix, query, k)
         return Nearest(fact_ids[found], products)
-
-
-@dataclass(slots=True)
-class _Room:
-    fact_ids: Ids
-    matrix: Matrix
-    filled: int
-    """Rows, of those there is room for."""
-
-    def copied(self, count: int, room: int) -> "_Room":
-        """Its first `count` rows, with room for so many."""
-        fact_ids = np.empty(room, np.int64)
-        matrix = np.empty((room, self.matrix.shape[1]), np.float32)
-        fact_ids[:count], matrix[:count] = self.fact_ids[:count], self.matrix[:count]
-        return _Room(fact_ids, matrix, count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +83,8 @@ class _Entry:
 
     @classmethod
     def of(cls, sheet: VectorSheet, model_id: str) -> "_Entry":
-        rows = _Rows(sheet.fact_ids, sheet.matrix)
-        none = _Rows(sheet.fact_ids[:0], sheet.matrix[:0])
+        rows = _Rows.of(sheet.fact_ids, sheet.matrix)
+        none = _Rows.of(sheet.fact_ids[:0], sheet.matrix[:0])
         is_few = len(sheet.matrix) <= FEW
         return cls(
             version=sheet.version,
@@ -131,7 +113,7 @@ class _Entry:
         """Itself and what the sheet adds; None when that has become too much."""
         if sheet.version == self.version:
             return self
-        if self.added.count + len(sheet.matrix) > MOST_ADDED:
+        if len(self.added) + len(sheet.matrix) > MOST_ADDED:
             return None
         ends = [each for each in (self.fresh_until, sheet.fresh_until) if each is not None]
         return replace(
@@ -139,11 +121,11 @@ class _Entry:
             version=sheet.version,
             slots=sheet.slots,
             fresh_until=min(ends, default=None),
-            added=self.added.with_added(sheet.fact_ids, sheet.matrix) if len(sheet.matrix) else self.added,
+            added=self.added.with_added(sheet.fact_ids, sheet.matrix),
         )
 
     def search(self, query: Vector, k: int, among: Ids | None) -> Nearest:
-        found = [each.search(query, k, among) for each in (self.loaded, self.added) if each.count]
+        found = [each.search(query, k, among) for each in (self.loaded, self.added) if len(each)]
         if len(found) == 1:
             return found[0]
         ids = np.concatenate([_NO_IDS, *(each.ids for each in found)])
