@@ -17,7 +17,8 @@ KINDS = tuple(FactKind)
 """By their code."""
 NEVER = -(1 << 63)
 """Of what was said once."""
-_CODES = {kind: code for code, kind in enumerate(KINDS)}
+CODES = {kind: code for code, kind in enumerate(KINDS)}
+"""The places of the kinds in `KINDS`."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _BYTES_A_TEXT = 106
@@ -72,20 +73,15 @@ class FactRows(Sequence[Fact]):
     def of(cls, facts: Sequence[Fact]) -> "FactRows":
         if isinstance(facts, FactRows):
             return facts
-        return cls.told(facts, [None] * len(facts))
-
-    @classmethod
-    def told(cls, facts: Sequence[Fact], told_times: Sequence[str | None]) -> "FactRows":
-        """With the times that each tells."""
         return cls(
             ids=np.array([fact.id for fact in facts], np.int64),
-            kinds=np.array([_CODES[fact.kind] for fact in facts], np.int8),
+            kinds=np.array([CODES[fact.kind] for fact in facts], np.int8),
             texts=[fact.text for fact in facts],
             importance=np.array([fact.importance for fact in facts], np.float64),
             said_at=np.array([_microseconds(fact.said_at) for fact in facts], np.int64),
             said_again_at=np.array([_microseconds(fact.said_again_at) for fact in facts], np.int64),
             channels=[fact.channel for fact in facts],
-            told_times=told_times,
+            told_times=[None] * len(facts),
         )
 
     def _hold(self, held: Growing) -> None:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.conversation.ports import Matrix
-from bot.memory.fact import Fact, MemoryVersion, NewFact
-from bot.memory.fact_rows import FactRows
+from bot.memory.fact import MemoryVersion, NewFact
+from bot.memory.fact_rows import CODES, NEVER, FactRows
 from bot.memory.ports import FactSheet, VectorSheet
-from bot.storage.sql.schema import from_ms, to_ms
+from bot.storage.sql.schema import to_ms
 from bot.storage.sql.shelves import Covered
 
 MOST_FACTS = 8_192
@@ -74,20 +74,18 @@ class Lately:
         chain = self._chain(covered, since)
         if chain is None:
             return None
-        channel = covered.shelves[0].channel
-        facts = [
-            Fact(
-                id=each,
-                kind=new.kind,
-                text=new.text,
-                importance=new.importance,
-                said_at=from_ms(to_ms(new.said_at)),
-                channel=channel,
-            )
-            for kept in chain
-            for each, new in zip(kept.ids, kept.facts, strict=True)
-        ]
-        rows = FactRows.told(facts, [told for kept in chain for told in kept.told_times])
+        ids = [each for kept in chain for each in kept.ids]
+        new = [each for kept in chain for each in kept.facts]
+        rows = FactRows(
+            ids=np.array(ids, np.int64),
+            kinds=np.array([CODES[each.kind] for each in new], np.int8),
+            texts=[each.text for each in new],
+            importance=np.array([each.importance for each in new], np.float64),
+            said_at=np.array([to_ms(each.said_at) * 1000 for each in new], np.int64),
+            said_again_at=np.full(len(new), NEVER, np.int64),
+            channels=[covered.shelves[0].channel] * len(new),
+            told_times=[told for kept in chain for told in kept.told_times],
+        )
         return FactSheet(version=covered.version, facts=rows.by_time())
 
     def vectors(
