@@ -5,7 +5,7 @@ handed back: a bot that guesses an order is wrong half of the time.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from bot.conversation.simplified import simplified
@@ -166,11 +166,12 @@ def _by_attributes(reference: Reference, candidates: list[SeenEntity]) -> Resolv
 def best_of(candidates: Sequence[SeenEntity], words: Sequence[str]) -> list[SeenEntity]:
     """Those beside which most of the words stood; none where not one did. Of what was told together, that
     in whose own words they stood."""
-    best = _most([(each, _score(f"{each.context} {each.value} {_name(each)}", words)) for each in candidates])
+    asked = [(word, days_in(word) == (word,)) for word in words]
+    best = _most([(each, _score(f"{each.context} {each.value} {_name(each)}", asked)) for each in candidates])
     if len(best) > 1:
-        best = _most([(each, _score(own_words(each, best), words)) for each in best]) or best
+        best = _most([(each, _score(own_words(each, best), asked)) for each in best]) or best
     if len(best) > 1:
-        best = _most([(each, _score(_name(each), words)) for each in best]) or best
+        best = _most([(each, _score(_name(each), asked)) for each in best]) or best
     return best
 
 
@@ -184,14 +185,21 @@ def _most(scored: Sequence[tuple[SeenEntity, int]]) -> list[SeenEntity]:
     return [each for each, score in scored if score == most > 0]
 
 
-def _score(beside: str, words: Sequence[str]) -> int:
+def _score(beside: str, asked: Sequence[tuple[str, bool]]) -> int:
+    """`asked`: words, and whether each is a day."""
     beside = normalise(simplified(beside))
     days = days_in(beside)
-    terms = indexed_terms(without_days(beside))
-    return sum(
-        (word in days if days_in(word) == (word,) else word in terms or word in beside) * len(word)
-        for word in words
-    )
+    terms: Collection[str] | None = None
+    score = 0
+    for word, is_day in asked:
+        if is_day:
+            score += (word in days) * len(word)
+        elif word in beside:
+            score += len(word)
+        else:
+            terms = indexed_terms(without_days(beside)) if terms is None else terms
+            score += (word in terms) * len(word)
+    return score
 
 
 def _of_one_type(candidates: list[SeenEntity], reference: Reference) -> list[SeenEntity]:
