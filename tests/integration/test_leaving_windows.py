@@ -61,7 +61,7 @@ async def linked(open_house: OpenHouse, valkey: Valkey) -> LivingHouse:
 async def keys_of(redis: Redis, living: LivingHouse) -> list[str]:
     """The cached windows of the person, whatever their epoch."""
     person = (await living.account("li", QQ)).person
-    return [key async for key in redis.scan_iter(f"jide:window:{person}:*")]
+    return [key async for key in redis.scan_iter(f"jide:talk:{person}:*")]
 
 
 async def plant(redis: Redis, keys: Iterable[str]) -> None:
@@ -111,7 +111,7 @@ async def listening(redis: Redis) -> AsyncGenerator[list[str]]:
 
 def touching(heard: Iterable[str], scope: Scope) -> list[str]:
     """The commands that name the window of a scope."""
-    key = re.compile(rf"jide:window:{scope.person}:{scope.place}:{scope.epoch}(?!\d)")
+    key = re.compile(rf"jide:talk:{scope.person}:{scope.place}:{scope.epoch}(?!\d)")
     return [command for command in heard if key.search(command)]
 
 
@@ -162,7 +162,7 @@ async def test_an_answer_under_way_brings_no_older_window_back(living: LivingHou
         await asked.wait()
         await unfollows(living)
     await answering
-    assert await redis.exists(f"jide:window:{older.person}::{older.epoch}") == 0
+    assert await redis.exists(f"jide:talk:{older.person}::{older.epoch}") == 0
     assert await questions(living, QQ) == {SAID[QQ], "要带伞吗"}
 
 

@@ -75,7 +75,7 @@ async def test_a_filled_window_is_appended_to_and_trimmed(redis: Redis) -> None:
     await window.refill(SCOPE, talk(turn(9)))
     assert (await window.recent(SCOPE)).turns == (turn(9),)
     await window.refill(SCOPE, talk())
-    assert await redis.exists("jide:window:1::0") == 0
+    assert await redis.exists("jide:talk:1::0") == 0
 
 
 async def test_late_turns_fall_into_place(redis: Redis) -> None:
@@ -86,11 +86,21 @@ async def test_late_turns_fall_into_place(redis: Redis) -> None:
     assert (await window.recent(SCOPE)).turns == (turn(1), turn(2), turn(3))
 
 
+async def test_a_server_that_forgot_the_scripts_is_given_them_again(redis: Redis) -> None:
+    window = RedisTurnWindow(redis, limit=LIMIT)
+    for number in (1, 3):
+        await redis.script_flush()
+        await window.refill(SCOPE, talk(turn(number)))
+        await redis.script_flush()
+        assert await window.append(SCOPE, turn(number + 1)) is True
+        assert (await window.recent(SCOPE)).turns == (turn(number), turn(number + 1))
+
+
 async def test_every_key_has_a_life(redis: Redis) -> None:
     window = RedisTurnWindow(redis, limit=LIMIT, life_seconds=100)
     await window.refill(SCOPE, talk(turn(1)))
     keys = await redis.keys()
-    assert sorted(keys) == [b"jide:window:1::0", b"jide:windows:1"]
+    assert sorted(keys) == [b"jide:talk:1::0", b"jide:windows:1"]
     for key in keys:
         assert 0 < await redis.ttl(key) <= 100
     await RedisTurnWindow(redis, limit=LIMIT).append(SCOPE, turn(2))
@@ -111,17 +121,17 @@ async def test_a_drop_takes_all_places_and_epochs_of_the_person_alone(redis: Red
         await window.refill(scope, talk(turn(1)))
     await window.drop(SCOPE)
     assert [len((await window.recent(scope)).turns) for scope in scopes] == [0, 0, 0, 1]
-    assert sorted(await redis.keys()) == [b"jide:window:11::0", b"jide:windows:11"]
+    assert sorted(await redis.keys()) == [b"jide:talk:11::0", b"jide:windows:11"]
 
 
 @pytest.mark.parametrize("member", ["{", "7", json.dumps({"id": 1}), "null"])
 async def test_what_we_did_not_write_is_no_window(redis: Redis, member: str) -> None:
-    await redis.zadd("jide:window:1::0", {member: 1})
+    await redis.zadd("jide:talk:1::0", {member: 1})
     assert (await RedisTurnWindow(redis, limit=LIMIT).recent(SCOPE)).turns == ()
 
 
 async def test_a_key_of_another_kind_is_an_outage(redis: Redis) -> None:
-    await redis.set("jide:window:1::0", "text")
+    await redis.set("jide:talk:1::0", "text")
     with pytest.raises(StoreUnavailable):
         await RedisTurnWindow(redis, limit=LIMIT).recent(SCOPE)
 

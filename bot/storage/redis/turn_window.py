@@ -1,5 +1,5 @@
 """Copies of the short-term windows in Redis: one sorted set of turns per (person, place, epoch), and first in it, with
-the score 0 that no turn has, the summaries of what was before.
+the score 0 that no turn has, the summaries of what was before, be there any or not.
 
 Invariant: each change is one call; a window is only ever appended to while it exists, so a window that
 vanished is never taken for one that has a single turn. Summaries come and go with the whole window.
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from redis.asyncio import Redis
+from redis.commands.core import AsyncScript
 
 from bot.conversation.milliseconds import from_ms, to_ms
 from bot.conversation.scope import PersonId, Scope
@@ -29,8 +30,7 @@ APPEND = """
 if redis.call('EXPIRE', KEYS[1], ARGV[4]) == 0 then return 0 end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], ARGV[1], ARGV[1])
 redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
-local first = redis.call('ZCOUNT', KEYS[1], 0, 0)
-redis.call('ZREMRANGEBYRANK', KEYS[1], first, -(tonumber(ARGV[3]) + 1))
+redis.call('ZREMRANGEBYRANK', KEYS[1], 1, -(tonumber(ARGV[3]) + 1))
 redis.call('EXPIRE', KEYS[2], ARGV[4])
 return 1
 """
@@ -52,6 +52,10 @@ class RedisTurnWindow:
 
     def __init__(self, redis: Redis, *, limit: int, life_seconds: int = LIFE_SECONDS) -> None:
         self._redis = redis
+        # By its hash: a script sent whole is hashed by the server each time, a tenth of the call. One that has
+        # forgotten it (it was started anew) is given it again.
+        self._append: AsyncScript = redis.register_script(APPEND)
+        self._refill: AsyncScript = redis.register_script(REFILL)
         self._limit = limit
         self._life_seconds = life_seconds
 
@@ -65,25 +69,19 @@ class RedisTurnWindow:
 
     async def append(self, scope: Scope, turn: Turn) -> bool:
         existed = await answered(
-            self._redis.eval(
-                APPEND,
-                2,
-                _window_key(scope),
-                _list_key(scope.person),
-                turn.id,
-                _dump_turn(turn),
-                self._limit,
-                self._life_seconds,
+            self._append(
+                keys=(_window_key(scope), _list_key(scope.person)),
+                args=(turn.id, _dump_turn(turn), self._limit, self._life_seconds),
             )
         )
         return bool(existed)
 
     async def refill(self, scope: Scope, talk: RecentTalk) -> None:
-        members: list[int | str] = [0, _dump_summaries(talk)] if talk.turns and talk.summaries else []
+        members: list[int | str] = [0, _dump_summaries(talk)] if talk.turns else []
         for turn in talk.turns[-self._limit :]:
             members += [turn.id, _dump_turn(turn)]
         keys = (_window_key(scope), _list_key(scope.person))
-        await answered(self._redis.eval(REFILL, 2, *keys, self._life_seconds, *members))
+        await answered(self._refill(keys=keys, args=(self._life_seconds, *members)))
 
     async def drop(self, scope: Scope, *, for_good: bool = False) -> None:
         listed = _list_key(scope.person)
@@ -101,7 +99,7 @@ class RedisTurnWindow:
 
 
 def _window_key(scope: Scope) -> str:
-    return f"jide:window:{scope.person}:{scope.place}:{scope.epoch}"
+    return f"jide:talk:{scope.person}:{scope.place}:{scope.epoch}"
 
 
 def _list_key(person: PersonId) -> str:
@@ -125,8 +123,9 @@ def _dump_summaries(talk: RecentTalk) -> str:
 
 def _load_talk(members: Sequence[dict[str, Any]]) -> RecentTalk:
     """`members`: by their scores."""
-    has_summaries = bool(members) and "summaries" in members[0]
-    first, turns = (members[0], members[1:]) if has_summaries else ({}, members)
+    if not members:
+        return RecentTalk()
+    first, *turns = members
     return RecentTalk(
         turns=tuple(
             Turn(
@@ -144,7 +143,7 @@ def _load_talk(members: Sequence[dict[str, Any]]) -> RecentTalk:
                 to_turn=each["to"],
                 at=from_ms(each["at_ms"]),
             )
-            for each in first.get("summaries", ())
+            for each in first["summaries"]
         ),
-        condensed=frozenset(first.get("condensed", ())),
+        condensed=frozenset(first["condensed"]),
     )
