@@ -65,9 +65,8 @@ class FactRows(Sequence[Fact]):
         channels: Sequence[str],
         told_times: Sequence[str | None],
     ) -> None:
-        strings = (np.array(each, np.object_) for each in (texts, channels, told_times))
-        said, by, times = strings
-        self._hold(Growing((ids, kinds, said, importance, said_at, said_again_at, by, times)))
+        words, names, times = (np.array(each, np.object_) for each in (texts, channels, told_times))
+        self._hold(Growing((ids, kinds, words, importance, said_at, said_again_at, names, times)))
 
     @classmethod
     def of(cls, facts: Sequence[Fact]) -> "FactRows":
