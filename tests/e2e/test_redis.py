@@ -85,9 +85,9 @@ async def _ask(bot: BotProcess, model: OpenAiServer, question: str) -> str:
 def _rewrite_cached_answers(valkey: Valkey, answer: str) -> None:
     """Put other words into the cached turns: only who reads the cache can know them."""
     with redis.Redis.from_url(valkey.url) as client:
-        windows = list(client.scan_iter("jide:window:*"))
+        windows = list(client.scan_iter("jide:talk:*"))
         assert len(windows) == 1
-        cached: Any = client.zrange(windows[0], 0, -1, withscores=True)
+        cached: Any = client.zrange(windows[0], 1, -1, withscores=True)  # The first tells what was before them.
         for member, score in cached:
             turn = json.loads(member) | {"answer": answer}
             client.zrem(windows[0], member)
