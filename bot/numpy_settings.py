@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
+DISABLED, ENABLED = "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"
 ZEN_3_AND_4 = ("AuthenticAMD", "25")
 """Vendor and family. Zen 3 has no AVX-512; Zen 5 is another family, and has it whole."""
 
@@ -21,14 +22,17 @@ def settings(cpuinfo: str) -> dict[str, str]:
     first = dict(_pairs(cpuinfo.partition("\n\n")[0]))
     is_zen = (first.get("vendor_id"), first.get("cpu family")) == ZEN_3_AND_4
     if is_zen and "avx512f" in first.get("flags", "").split():
-        # It stores what AVX-512 has compressed a hundred times slower than others, and numpy sorts and parts by that: with
-        # AVX2 four times as fast (github.com/numpy/x86-simd-sort/issues/6).
-        told["NPY_DISABLE_CPU_FEATURES"] = "X86_V4"
+        # Its vpcompress to memory takes a hundred cycles, and numpy's sort and partition by AVX-512 live by it: by AVX2 they
+        # are four times as fast (github.com/numpy/x86-simd-sort/issues/6).
+        told[DISABLED] = "X86_V4"
     return told
 
 
 def tell_numpy() -> None:
+    """Through the environment."""
     for name, value in settings(_cpuinfo()).items():
+        if name == DISABLED and ENABLED in os.environ:
+            continue  # numpy refuses to start with both.
         os.environ.setdefault(name, value)
 
 

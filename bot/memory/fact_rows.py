@@ -131,11 +131,11 @@ class FactRows(Sequence[Fact]):
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __add__(self, other: Sequence[Fact]) -> "FactRows":
-        """A few facts more cost as much as these few."""
+        """See `Growing.with_added`."""
         return self._of(self._held.with_added(FactRows.of(other)._held.columns))
 
     def grew_from(self, other: "FactRows") -> bool:
-        """Whether it is known, without a look at the rows, to begin with those of `other`."""
+        """See `Growing.grew_from`."""
         return self._held.grew_from(other._held)
 
     def at(self, rows: NDArray[np.intp]) -> "FactRows":

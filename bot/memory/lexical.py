@@ -28,7 +28,7 @@ LASTING = (FactKind.IDENTITY, FactKind.PREFERENCE)
 """Kinds that say who somebody is, whatever is asked."""
 _LASTS = np.array([kind in LASTING for kind in KINDS], np.float32)
 _DERIVED_BYTES = 24
-"""A fact: its weight, its kind's, and when it was said."""
+"""A fact: its weight and its kind's, four each, and when it was said first and last, eight each."""
 ENTRY_BYTES = 4_000
 """Beside the facts: what an index without any holds."""
 SMALL_PART = 512
@@ -251,12 +251,14 @@ def _times_of(facts: FactRows, before: FactIndex | None) -> dict[int, tuple[Wind
     if _begins_with(facts, before.facts):
         return before.known_times
     here = set(facts.ids.tolist())
-    return {key: times for key, times in before.known_times.items() if key in here}
+    # Copied at once: the loop may put another to it meanwhile.
+    return {key: times for key, times in before.known_times.copy().items() if key in here}
 
 
 def _order_of(facts: FactRows, before: FactIndex | None) -> NDArray[np.intp] | None:
-    known = len(before.facts) - 1 if before and before.order is None and facts.grew_from(before.facts) else 0
-    ids = facts.ids[max(known, 0) :]
+    is_known = before is not None and before.order is None and facts.grew_from(before.facts)
+    # The last of those known too: the first one behind it has to follow it.
+    ids = facts.ids[max(len(before.facts) - 1, 0) :] if before is not None and is_known else facts.ids
     return None if bool((ids[1:] > ids[:-1]).all()) else np.argsort(facts.ids, kind="stable")
 
 

@@ -124,7 +124,18 @@ async def test_a_drop_takes_all_places_and_epochs_of_the_person_alone(redis: Red
     assert sorted(await redis.keys()) == [b"jide:talk:11::0", b"jide:windows:11"]
 
 
-@pytest.mark.parametrize("member", ["{", "7", json.dumps({"id": 1}), "null"])
+@pytest.mark.parametrize(
+    "member",
+    [
+        "{",
+        "7",
+        json.dumps({"id": 1}),
+        "null",
+        "[" * 100_000,
+        json.dumps({"summaries": [{"text": "", "from": 1, "to": 1, "at_ms": 1e30}], "condensed": []}),
+    ],
+    ids=["broken", "a number", "a turn alone", "null", "deep", "far off"],
+)
 async def test_what_we_did_not_write_is_no_window(redis: Redis, member: str) -> None:
     await redis.zadd("jide:talk:1::0", {member: 1})
     assert (await RedisTurnWindow(redis, limit=LIMIT).recent(SCOPE)).turns == ()

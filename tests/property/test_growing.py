@@ -1,6 +1,7 @@
 """Columns that grow: each state stays what it was, whatever is added to it or to another."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,6 +37,16 @@ def test_a_state_stays_what_it_was(loaded: int, added: list[tuple[int, int]]) ->
     for state, numbers in states:
         for other, others in states:
             assert not state.grew_from(other) or numbers[: len(others)] == others
+
+
+@pytest.mark.parametrize(
+    "more", [(np.zeros(2), np.zeros((2, 1))), (np.zeros(2), np.zeros((1, 3))), (np.zeros(2),)]
+)
+def test_what_does_not_fit_is_refused(more: tuple[np.ndarray, ...]) -> None:
+    state = Growing((np.arange(3.0), np.ones((3, 3))))
+    with pytest.raises(ValueError):
+        state.with_added(more)
+    assert len(state) == 3
 
 
 def test_adding_a_little_each_time_copies_seldom() -> None:

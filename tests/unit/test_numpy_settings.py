@@ -33,6 +33,20 @@ def test_only_a_zen_4_sorts_without_avx512(cpuinfo: str, is_told: bool) -> None:
     assert ("NPY_DISABLE_CPU_FEATURES" in told) == is_told
 
 
+def test_who_names_features_for_numpy_is_not_contradicted() -> None:
+    """numpy refuses to start with both lists."""
+    asking = (
+        "import os, bot.numpy_settings as it; it._cpuinfo = lambda: os.environ['CPU']; it.tell_numpy()\n"
+        "print('NPY_DISABLE_CPU_FEATURES' in os.environ)"
+    )
+    here = {name: value for name, value in os.environ.items() if name != "NPY_DISABLE_CPU_FEATURES"}
+    here |= {"CPU": ZEN_4, "NPY_ENABLE_CPU_FEATURES": "X86_V3"}
+    told = subprocess.run(
+        [sys.executable, "-c", asking], env=here, capture_output=True, text=True, check=True
+    )
+    assert told.stdout == "False\n"
+
+
 @pytest.mark.parametrize("said", [None, ""])
 def test_numpy_takes_it_without_a_word_unless_it_was_told_otherwise(said: str | None) -> None:
     asking = (

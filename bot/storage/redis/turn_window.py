@@ -1,5 +1,5 @@
 """Copies of the short-term windows in Redis: one sorted set of turns per (person, place, epoch), and first in it, with
-the score 0 that no turn has, the summaries of what was before, be there any or not.
+the score 0 that no turn has, the summaries of what was before, also where there are none: `APPEND` keeps the first member.
 
 Invariant: each change is one call; a window is only ever appended to while it exists, so a window that
 vanished is never taken for one that has a single turn. Summaries come and go with the whole window.
@@ -63,7 +63,7 @@ class RedisTurnWindow:
         asked = self._redis.zrange(_window_key(scope), 0, -1)  # pyright: ignore[reportUnknownMemberType]
         try:
             return _load_talk([json.loads(member) for member in cast(list[bytes], await answered(asked))])
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             # Not ours, or of another version: as good as no copy.
             return RecentTalk()
 

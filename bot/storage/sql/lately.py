@@ -74,10 +74,10 @@ class Lately:
         chain = self._chain(covered, since)
         if chain is None:
             return None
-        ids = [each for kept in chain for each in kept.ids]
-        new = [each for kept in chain for each in kept.facts]
+        pairs = [pair for kept in chain for pair in zip(kept.ids, kept.facts, strict=True)]
+        new = [each for _, each in pairs]
         rows = FactRows(
-            ids=np.array(ids, np.int64),
+            ids=np.array([each for each, _ in pairs], np.int64),
             kinds=np.array([CODES[each.kind] for each in new], np.int8),
             texts=[each.text for each in new],
             importance=np.array([each.importance for each in new], np.float64),

@@ -84,7 +84,7 @@ class _Entry:
     @classmethod
     def of(cls, sheet: VectorSheet, model_id: str) -> "_Entry":
         rows = _Rows.of(sheet.fact_ids, sheet.matrix)
-        none = _Rows.of(sheet.fact_ids[:0], sheet.matrix[:0])
+        none = _Rows.of(np.empty(0, np.int64), np.empty((0, sheet.matrix.shape[1]), np.float32))
         is_few = len(sheet.matrix) <= FEW
         return cls(
             version=sheet.version,
