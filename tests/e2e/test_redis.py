@@ -87,9 +87,8 @@ def _rewrite_cached_answers(valkey: Valkey, answer: str) -> None:
     with redis.Redis.from_url(valkey.url) as client:
         windows = list(client.scan_iter("jide:talk:*"))
         assert len(windows) == 1
-        cached: Any = client.zrange(
-            windows[0], 1, -1, withscores=True
-        )  # The first tells what was before them.
+        # The first tells what was before them.
+        cached: Any = client.zrange(windows[0], 1, -1, withscores=True)
         for member, score in cached:
             turn = json.loads(member) | {"answer": answer}
             client.zrem(windows[0], member)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from bot.numpy_settings import settings
+from bot.numpy_settings import DISABLED, ENABLED, settings
 
 ZEN_4 = (
     "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n"
@@ -30,34 +30,29 @@ ZEN_4 = (
 def test_only_a_zen_4_sorts_without_avx512(cpuinfo: str, is_told: bool) -> None:
     told = settings(cpuinfo)
     assert told["NUMPY_MADVISE_HUGEPAGE"] == "0"
-    assert ("NPY_DISABLE_CPU_FEATURES" in told) == is_told
+    assert (DISABLED in told) == is_told
+
+
+def _on_zen_4(then: str, **said: str) -> str:
+    """What a new process prints where numpy is told by this processor, and the environment says this."""
+    asking = f"import os, bot.numpy_settings as it; it._cpuinfo = lambda: os.environ['CPU']; it.tell_numpy()\n{then}"
+    here = {name: value for name, value in os.environ.items() if name != DISABLED}
+    here |= {"CPU": ZEN_4, **said}
+    told = subprocess.run(
+        [sys.executable, "-c", asking], env=here, capture_output=True, text=True, check=True
+    )
+    assert not told.stderr
+    return told.stdout
 
 
 def test_who_names_features_for_numpy_is_not_contradicted() -> None:
     """numpy refuses to start with both lists."""
-    asking = (
-        "import os, bot.numpy_settings as it; it._cpuinfo = lambda: os.environ['CPU']; it.tell_numpy()\n"
-        "print('NPY_DISABLE_CPU_FEATURES' in os.environ)"
-    )
-    here = {name: value for name, value in os.environ.items() if name != "NPY_DISABLE_CPU_FEATURES"}
-    here |= {"CPU": ZEN_4, "NPY_ENABLE_CPU_FEATURES": "X86_V3"}
-    told = subprocess.run(
-        [sys.executable, "-c", asking], env=here, capture_output=True, text=True, check=True
-    )
-    assert told.stdout == "False\n"
+    assert _on_zen_4(f"print({DISABLED!r} in os.environ)", **{ENABLED: "X86_V3"}) == "False\n"
 
 
 @pytest.mark.parametrize("said", [None, ""])
 def test_numpy_takes_it_without_a_word_unless_it_was_told_otherwise(said: str | None) -> None:
-    asking = (
-        "import os, bot.numpy_settings as it; it._cpuinfo = lambda: os.environ['CPU']; it.tell_numpy()\n"
-        "import numpy; print(os.environ['NPY_DISABLE_CPU_FEATURES'], numpy.sort([2, 1]).tolist())"
-    )
-    here = {name: value for name, value in os.environ.items() if name != "NPY_DISABLE_CPU_FEATURES"}
-    here |= {"CPU": ZEN_4, **({} if said is None else {"NPY_DISABLE_CPU_FEATURES": said})}
-    told = subprocess.run(
-        [sys.executable, "-c", asking], env=here, capture_output=True, text=True, check=True
-    )
-    assert told.stdout.split("[")[0].strip() == ("X86_V4" if said is None else said)
-    assert told.stdout.endswith("[1, 2]\n")
-    assert not told.stderr
+    then = f"import numpy; print(os.environ[{DISABLED!r}], numpy.sort([2, 1]).tolist())"
+    told = _on_zen_4(then, **({} if said is None else {DISABLED: said}))
+    assert told.split("[")[0].strip() == ("X86_V4" if said is None else said)
+    assert told.endswith("[1, 2]\n")

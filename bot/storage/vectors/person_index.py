@@ -35,6 +35,8 @@ FEW = 64
 MOST_ADDED = 4_096
 """Vectors since an entry was loaded. Then it is loaded anew, in one piece."""
 
+_NO_IDS, _NO_PRODUCTS = np.empty(0, np.int64), np.empty(0, np.float32)
+
 
 class _Rows:
     """Some of a person's vectors."""
@@ -132,9 +134,6 @@ class _Entry:
         products = np.concatenate([_NO_PRODUCTS, *(each.products for each in found)])
         best = largest(products, k)
         return Nearest(ids[best], products[best])
-
-
-_NO_IDS, _NO_PRODUCTS = np.empty(0, np.int64), np.empty(0, np.float32)
 
 
 class PersonIndex:
